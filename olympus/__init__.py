@@ -155,6 +155,7 @@ if _TYPE_CHECKING:
     from olympus import api_util as api_util
     from olympus import bundle as bundle
     from olympus import checkpoint_policies as checkpoint_policies
+    from olympus import compat as compat
     from olympus import core as core
     from olympus import custom_batching as custom_batching
     from olympus import custom_derivatives as custom_derivatives
@@ -238,6 +239,7 @@ _PAGES = frozenset(
         "api_util",
         "bundle",
         "checkpoint_policies",
+        "compat",
         "core",
         "custom_batching",
         "custom_derivatives",

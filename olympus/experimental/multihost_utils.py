@@ -7,6 +7,7 @@ from olympus._src.api.multihost_utils import (
     host_local_array_to_global_array,
     live_devices,
     process_allgather,
+    reached_preemption_sync_point,
     sync_global_devices,
 )
 from olympus._src.foundation.errors import ProcessFailureError
@@ -20,6 +21,7 @@ __all__ = [
     "host_local_array_to_global_array",
     "live_devices",
     "process_allgather",
+    "reached_preemption_sync_point",
     "sync_global_devices",
 ]
 

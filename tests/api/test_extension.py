@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import olympus
+import olympus.numpy as onp
 from olympus import lax
 from olympus.experimental import jet
 from olympus.extend import core
@@ -66,8 +67,26 @@ def test_an_implementation_alone():
     assert p.bind(1.0) == 2.0
     with pytest.raises(NotImplementedError, match="abstract"):
         olympus.jit(p.bind)(1.0)
-    with pytest.raises(NotImplementedError, match="must be for all platforms"):
-        mlir.register_lowering(p, mlir.lower_fun(lambda x: [x]), platform="cuda")
+
+
+def test_a_function_as_the_lowering_of_one_platform():
+    p = core.Primitive("shifted")
+    p.def_abstract_eval(lambda x: x)
+    shift = onp.arange(3.0)  # an array that the rule closes over
+    mlir.register_lowering(p, mlir.lower_fun(lambda x: [x - 1]))
+    mlir.register_lowering(p, mlir.lower_fun(lambda x: [x + shift]), platform="cpu")
+    np.testing.assert_array_equal(olympus.jit(p.bind)(onp.ones(3)), [1.0, 2.0, 3.0])
+    elsewhere = (
+        olympus.jit(p.bind).trace(onp.ones(3)).lower(lowering_platforms=("cuda",))
+    )
+    assert "subtract" in elsewhere.as_text()
+
+
+def test_all_primitives_are_primitives():
+    from olympus import lax
+
+    assert isinstance(lax.add_p, core.Primitive)
+    assert not isinstance(lax.add, core.Primitive)
 
 
 @pytest.fixture
@@ -194,3 +213,21 @@ def test_rules_that_return_no_types(several, out, message):
     p.def_effectful_abstract_eval(lambda x: (out, ()))
     with pytest.raises(TypeError, match=message):
         olympus.jit(p.bind)(1.0)
+
+
+def test_equations_are_bound_again_with_the_parameters_that_bind_takes():
+    def f(x):
+        return lax.fori_loop(0, 3, lambda i, c: olympus.jit(onp.sin)(c) + i, x)
+
+    program = olympus.jit(f).trace(2.0).jaxpr
+    values = dict(zip(program.jaxpr.invars, [2.0], strict=True))
+    for eqn in program.eqns:
+        operands = [
+            v.val if isinstance(v, core.Literal) else values[v] for v in eqn.invars
+        ]
+        outs = eqn.primitive.bind(
+            *operands, **eqn.primitive.get_bind_params(eqn.params)
+        )
+        several = eqn.primitive.multiple_results
+        values.update(zip(eqn.outvars, outs if several else [outs], strict=True))
+    assert float(values[program.jaxpr.outvars[0]]) == float(f(2.0))

@@ -414,3 +414,17 @@ def test_programs_for_other_platforms_are_compiled_for_the_device():
         assert float(compiled(1.0)) == 2.0
     with pytest.raises(ValueError, match="must be lowered for one platform, got"):
         traced.lower(lowering_platforms=("cpu", "tpu")).compile()
+
+
+@pytest.mark.parametrize("static", [0, (0,), [0]], ids=repr)
+def test_the_first_argument_of_a_traced_function_may_be_static(static):
+    f = olympus.make_olympuspr(lambda n, x: x * n, static_argnums=static)
+    assert len(f(3, 1.0).in_avals) == 1
+
+
+def test_stages_show_their_arguments():
+    traced = olympus.jit(lambda x, y: x + y).trace(1.0, 2.0)
+    assert repr(traced.olympuspr.debug_info.arg_names) == "('x', 'y')"
+    (first, _), _ = traced.lower().args_info
+    shown = "ArgInfo(_aval=ShapedArray(float32[], weak_type=True), donated=False)"
+    assert repr(first) == shown

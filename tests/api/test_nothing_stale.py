@@ -1052,3 +1052,28 @@ def test_dropped_functions_leave_nothing():
     gc.collect()
     assert not any(r() is not None for r in arrays)
     assert caching.cache_sizes()["states of jitted functions"] <= before
+
+
+def test_one_program_closed_with_other_constants():
+    """What was compiled for a program's first constants is not run for others."""
+    from olympus._src.core import ir
+
+    (call,) = olympus.make_olympuspr(olympus.jit(lambda x: x * 2))(1.0).eqns
+    program = olympus.make_olympuspr(lambda x, c, r: x * c + r)(
+        1.0, 2.0, np.ones(2, np.float32)
+    )
+    c, r = program.jaxpr.invars[1:]
+    open_ = program.jaxpr.replace(constvars=[c, r], invars=program.jaxpr.invars[:1])
+
+    def apply(c, r):
+        consts = [olympus.device_put(np.float32(c)), olympus.device_put(np.float32(r))]
+        closed = ir.ClosedOlympuspr(open_, consts)
+        params = {**call.params, "jaxpr": closed}
+        eager = call.primitive.bind(1.0, **params)[0]
+        jitted = olympus.jit(lambda x: call.primitive.bind(x, **params)[0])(1.0)
+        np.testing.assert_array_equal(eager, jitted)
+        return list(map(float, eager))
+
+    assert apply(2, [0, 0]) == [2, 2]
+    assert apply(3, [0, 0]) == [3, 3]
+    assert apply(3, [4, 5]) == [7, 8]

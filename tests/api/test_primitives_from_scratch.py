@@ -161,7 +161,7 @@ def invert(program, consts, *outs):
     values.update(zip(program.constvars, consts, strict=True))
     for eqn in reversed(program.eqns):
         if eqn.primitive is primitives.jit_p:
-            inner = eqn.params["olympuspr"]
+            inner = eqn.params["jaxpr"]
             results = [values[v] for v in eqn.outvars]
             values[eqn.invars[0]] = invert(inner.olympuspr, inner.consts, *results)
             continue

@@ -276,7 +276,7 @@ def test_calls(name):
     closed = olympus.make_olympuspr(polynomial)(1.0, 1.0)
 
     def call(x, y):
-        return p.bind(x, y, call_olympuspr=closed)
+        return p.bind(x, y, call_jaxpr=closed)
 
     def total(f):
         return lambda x, y: sum(f(x, y))
@@ -300,7 +300,7 @@ def test_calls(name):
         program, [False, True]
     )
     assert used == [False, True]
-    assert len(small.eqns[0].params["call_olympuspr"].eqns) == 1
+    assert len(small.eqns[0].params["call_jaxpr"].eqns) == 1
 
 
 def test_calls_of_functions():
@@ -323,7 +323,7 @@ def test_transposes_of_calls():
     closed = olympus.make_olympuspr(lambda c, x: (c * x, x))(1.0, 1.0)
     x = olympus.interpreters.ad.UndefinedPrimal(closed.in_avals[1])
     cts = core.eval_olympuspr_transpose(
-        primitives.call_p, [1.0, None], 3.0, x, call_olympuspr=closed
+        primitives.call_p, [1.0, None], 3.0, x, call_jaxpr=closed
     )
     assert cts == [None, 3.0]
     with pytest.raises(ValueError, match="must have several results"):

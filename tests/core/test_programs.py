@@ -34,6 +34,9 @@ def test_avals_are_interned():
     assert repr(f32.update(weak_type=True)) == (
         "ShapedArray(float32[3], weak_type=True)"
     )
+    assert str(f32) == f32.str_short() == "float32[3]"
+    assert str(f32.update(weak_type=True)) == "~float32[3]"
+    assert f32.str_short(short_dtypes=True) == "f32[3]"
 
 
 def test_avals_pickle_to_themselves():
@@ -156,9 +159,9 @@ def test_the_checker_wants_bindings_in_order_and_once():
 def test_the_checker_goes_into_nested_programs():
     closed = olympus.make_olympuspr(olympus.jit(lambda x: lax.sin(x)))(1.0)
     eqn = closed.eqns[0]
-    inner = eqn.params["olympuspr"]
+    inner = eqn.params["jaxpr"]
     broken = inner.olympuspr.replace(outvars=[ir.Var(scalar)])
-    params = {**eqn.params, "olympuspr": ir.ClosedOlympuspr(broken)}
+    params = {**eqn.params, "jaxpr": ir.ClosedOlympuspr(broken)}
     wrong = closed.olympuspr.replace(eqns=[eqn.replace(params=params)])
     with pytest.raises(olympus.errors.OlympusprTypeError, match="not bound"):
         checker.check_olympuspr(wrong)

@@ -231,8 +231,8 @@ def test_policies_know_operations_by_their_records():
 
 
 def test_operations_that_hold_programs_say_how_they_are_split():
-    def run(x, *, olympuspr):
-        return ir.eval_olympuspr(olympuspr.olympuspr, olympuspr.consts, x)
+    def run(x, *, jaxpr):
+        return ir.eval_olympuspr(jaxpr.olympuspr, jaxpr.consts, x)
 
     inner = olympus.make_olympuspr(lambda x: lax.sin(lax.sin(x)))(1.0)
     seen = []
@@ -244,7 +244,7 @@ def test_operations_that_hold_programs_say_how_they_are_split():
     p = Primitive(
         "pjit",
         multiple_results=True,
-        abstract=lambda x, *, olympuspr: olympuspr.out_avals,
+        abstract=lambda x, *, jaxpr: jaxpr.out_avals,
         decompose=run,
         jvp=lambda primals, tangents, **params: (
             p.bind(*primals, **params),
@@ -253,7 +253,7 @@ def test_operations_that_hold_programs_say_how_they_are_split():
         split=split,
     )
     f = olympus.checkpoint(
-        lambda x: lax.sin(p.bind(x, olympuspr=inner)[0]),
+        lambda x: lax.sin(p.bind(x, jaxpr=inner)[0]),
         policy=olympus.checkpoint_policies.dots_saveable,
     )
     olympus.make_olympuspr(olympus.grad(f))(1.0)

@@ -32,7 +32,7 @@ def put(name, x, indices, updates, numbers, mode=MODE.FILL_OR_DROP, unique=False
     program = scatter.update_program(p, x.dtype)
     return S(p, x, indices, updates, dimension_numbers=numbers, mode=mode,
              unique_indices=unique, indices_are_sorted=False,
-             update_olympuspr=program, update_consts=(), **options)  # fmt: skip
+             update_jaxpr=program, update_consts=(), **options)  # fmt: skip
 
 
 BY_ROW = G((1,), (0,), (0,))

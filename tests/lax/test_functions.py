@@ -290,3 +290,10 @@ def test_bessel_functions_are_scipy_s(dtype, tolerance):
         ]:
             np.testing.assert_allclose(got, want, rtol=tolerance)
     assert float(olympus.grad(lax.bessel_i1e)(0.0)) == pytest.approx(0.5)
+
+
+def test_precisions_show_their_names():
+    assert repr(lax.Precision.HIGHEST) == "Precision.HIGHEST"
+    assert str(lax.Precision.HIGHEST) == "HIGHEST"
+    preset = lax.DotAlgorithmPreset.F32_F32_F32
+    assert repr(preset) == "DotAlgorithmPreset.F32_F32_F32"

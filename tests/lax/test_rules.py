@@ -181,8 +181,8 @@ def doubled(s: Sample) -> dict[str, Any]:
     params = {
         k: double if v is np.dtype(np.float32) else v for k, v in s.params.items()
     }
-    if params.get("update_olympuspr") is not None:
-        params["update_olympuspr"] = scatter.update_program(s.p, double)
+    if params.get("update_jaxpr") is not None:
+        params["update_jaxpr"] = scatter.update_program(s.p, double)
     return params
 
 

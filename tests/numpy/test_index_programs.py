@@ -52,7 +52,7 @@ PROGRAMS = {
 def _equations(program):
     total = 0
     for eqn in program.eqns:
-        inner = eqn.params.get("olympuspr") if eqn.primitive.name == "scan" else None
+        inner = eqn.params.get("jaxpr") if eqn.primitive.name == "scan" else None
         total += 1 + (_equations(inner.olympuspr) if inner is not None else 0)
     return total
 

@@ -57,9 +57,9 @@ PARAMS = [
 def as_case(s: Any) -> SmoothCase:
     """The primitive as a function of those arguments that move."""
     params = doubled(s)
-    if params.get("update_olympuspr") is not None:
+    if params.get("update_jaxpr") is not None:
         wide = WIDE.get(s.args[0].dtype)
-        params["update_olympuspr"] = scatter.update_program(s.p, np.dtype(wide))
+        params["update_jaxpr"] = scatter.update_program(s.p, np.dtype(wide))
     moving = [i for i, a in enumerate(s.args) if a.dtype in WIDE]
     args = [a.astype(WIDE.get(a.dtype, a.dtype)) for a in s.args]
 

@@ -263,9 +263,4 @@ def check_rule(what: str, argument: str, rule: Any) -> None:
 
 def copy_names(wrapper: Any, fun: Callable[..., Any]) -> None:
     """Gives a wrapper the name, text and attributes of what it wraps."""
-    for attribute in ("__module__", "__qualname__", "__doc__", "__annotations__"):
-        value = getattr(fun, attribute, None)
-        if value is not None:
-            setattr(wrapper, attribute, value)
-    wrapper.__name__ = source_info.function_name(fun)
-    wrapper.__wrapped__ = fun
+    source_info.update_wrapper(wrapper, fun)

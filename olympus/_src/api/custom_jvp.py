@@ -156,7 +156,7 @@ class custom_jvp(Generic[P, R]):
         rule = _Rule(self, static, structure, results)
         outs = custom_jvp_call_p.bind(
             *leaves,
-            call_olympuspr=functions.Function(call, self.fun),
+            call_jaxpr=functions.Function(call, self.fun),
             jvp=functions.Function(rule, self.jvp),
             num_consts=0,
             name=self.__name__,
@@ -261,12 +261,10 @@ class _Rule:
         return out_tangents
 
     def _wrong(self, i: int, structure: Any, expected: Any, got: str) -> TypeError:
-        paths = tree.tree_flatten_with_path(
-            structure.unflatten(range(structure.num_leaves))
-        )[0]
+        paths = tree.leaf_key_paths(structure)
         return TypeError(
             f"custom_jvp: the rule {inner_programs.fun_text(self.jvp)} of "
             f"{self.owner.__name__} must return a tangent of the tangent type of each "
-            f"result; at tangent{tree.keystr(paths[i][0])} expected "
+            f"result; at tangent{tree.keystr(paths[i])} expected "
             f"{expected.short()}, got {got}"
         )

@@ -143,7 +143,7 @@ class custom_vjp(Generic[P, R]):
         forward = _Forward(self, static, structure, results)
         outs = custom_vjp_call_p.bind(
             *leaves,
-            call_olympuspr=functions.Function(call, self.fun),
+            call_jaxpr=functions.Function(call, self.fun),
             fwd=functions.Function(forward, self.fwd),
             bwd=functions.Function(self.bwd, self.bwd),
             num_consts=0,
@@ -332,14 +332,12 @@ class _Pullback:
         return elementwise.convert(ct, expected.dtype)
 
     def _wrong(self, i: int, expected: Any, got: str) -> str:
-        paths = tree.tree_flatten_with_path(
-            self.structure.unflatten(range(self.structure.num_leaves))
-        )[0]
+        paths = tree.leaf_key_paths(self.structure)
         return (
             f"custom_vjp: the rule {inner_programs.fun_text(self.bwd)} of "
             f"{self.name} must "
             "return a cotangent of the type of each argument; at cotangents"
-            f"{tree.keystr(paths[i][0])} expected {expected.short()}, got {got}"
+            f"{tree.keystr(paths[i])} expected {expected.short()}, got {got}"
         )
 
 
@@ -358,7 +356,7 @@ def zero_from_primal(val: PyTree, symbolic_zeros: bool = False) -> PyTree:
     """The zero tangent of a value.
 
     Args:
-      val: an array or number.
+      val: an array, a number, or a tree of them.
       symbolic_zeros: give a `SymbolicZero`.
 
     Returns:
@@ -369,5 +367,11 @@ def zero_from_primal(val: PyTree, symbolic_zeros: bool = False) -> PyTree:
       >>> print(custom_derivatives.zero_from_primal(3.0))
       0.0
     """
-    aval = avals_.aval_of(val).to_tangent()
-    return SymbolicZero(aval) if symbolic_zeros else custom_calls.concrete_zero(aval)
+
+    def zero(x: Any) -> Any:
+        aval = avals_.aval_of(x).to_tangent()
+        if symbolic_zeros:
+            return SymbolicZero(aval)
+        return custom_calls.concrete_zero(aval)
+
+    return tree_map(zero, val)

@@ -115,7 +115,7 @@ class custom_vmap(Generic[P, R]):
         rule = _Rule(self, structure, results)
         outs = custom_vmap_call_p.bind(
             *leaves,
-            call_olympuspr=functions.Function(call, fun),
+            call_jaxpr=functions.Function(call, fun),
             rule=functions.Function(rule, self.vmap_rule),
             num_consts=0,
             name=self.__name__,
@@ -165,8 +165,7 @@ class _Rule:
 
 
 def _paths(structure: Any) -> list[str]:
-    numbered = structure.unflatten(range(structure.num_leaves))
-    return [tree.keystr(path) for path, _ in tree.tree_flatten_with_path(numbered)[0]]
+    return [tree.keystr(path) for path in tree.leaf_key_paths(structure)]
 
 
 def _check_result(described: str, x: Any, mapped: Any, path: str, size: int) -> None:

@@ -183,12 +183,8 @@ def debug_info(api: str, fun: Any) -> ir.DebugInfo:
 
 def named(wrapper: Any, fun: Any, doc: str) -> Any:
     """Gives a wrapper the name and signature of the function it wraps."""
-    name = source_info.function_name(fun)
-    wrapper.__name__ = name
-    wrapper.__qualname__ = getattr(fun, "__qualname__", name)
-    wrapper.__module__ = getattr(fun, "__module__", wrapper.__module__)
+    source_info.update_wrapper(wrapper, fun)
     wrapper.__doc__ = doc
-    wrapper.__wrapped__ = fun
     return wrapper
 
 

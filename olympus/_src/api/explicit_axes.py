@@ -45,7 +45,7 @@ def reshard(xs: PyTree, out_shardings: PyTree) -> PyTree:
       >>> mesh = olympus.make_mesh((1,), ('x',))
       >>> with olympus.set_mesh(mesh):
       ...     print(olympus.typeof(olympus.reshard(np.zeros(4), P('x'))))
-      ShapedArray(float32[4@x])
+      float32[4@x]
     """
     leaves, structure = tree.tree_flatten(xs)
     places = tree.broadcast_prefix(

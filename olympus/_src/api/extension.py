@@ -20,7 +20,21 @@ from olympus._src.core.symbolic_values import Linear, Zero
 from olympus._src.lax import families
 
 
-class Primitive(primitive_.Primitive):
+class _PrimitiveType(type):
+    """`isinstance(p, Primitive)` holds for olympus's own primitives too."""
+
+    def __instancecheck__(cls, instance: Any) -> bool:
+        if cls is Primitive:
+            return isinstance(instance, primitive_.Primitive)
+        return super().__instancecheck__(instance)
+
+    def __subclasscheck__(cls, subclass: type) -> bool:
+        if cls is Primitive:
+            return issubclass(subclass, primitive_.Primitive)
+        return super().__subclasscheck__(subclass)
+
+
+class Primitive(primitive_.Primitive, metaclass=_PrimitiveType):
     """A primitive to be filled in by its owner.
 
     Args:
@@ -379,9 +393,6 @@ def register_lowering(
     Returns:
       The rule; without one, a decorator.
 
-    Raises:
-      NotImplementedError: a rule from `lower_fun` for one platform.
-
     Example:
       >>> import olympus
       >>> from olympus.extend import core
@@ -432,15 +443,30 @@ def _builds_operations(rule: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _decompose_by(p: Primitive, rule: Any, several: bool, platform: Any) -> None:
+    rule = _first_result(rule) if several and not p.multiple_results else rule
     if platform is not None:
-        raise NotImplementedError(
-            f"register_lowering: the rule of {p} from mlir.lower_fun must be for all "
-            f"platforms, got platform={platform!r}; leave it out"
-        )
-    single = not p.multiple_results and several
+        _rewrite_on(p, rule, platform)
+        return
     p.set_rule("lower", None)
     p.set_rule("rewrite", None)
-    p.set_rule("decompose", _first_result(rule) if single else rule)
+    p.set_rule("decompose", rule)
+
+
+# Functions that stand for a primitive on single platforms.
+_functions: weakref.WeakKeyDictionary[Primitive, dict[str, Any]] = (
+    weakref.WeakKeyDictionary()
+)
+
+
+def _rewrite_on(p: Primitive, function: Any, platform: str) -> None:
+    by_platform = _functions.setdefault(p, {})
+    by_platform[platform] = function
+
+    def rewrite(platform: str, *avals: Any, **params: Any) -> Any:
+        own = by_platform.get(platform)
+        return own and (lambda *args: own(*args, **params))
+
+    p.set_rule("rewrite", rewrite)
 
 
 def register_call_primitive_rules(
@@ -452,7 +478,7 @@ def register_call_primitive_rules(
     """Gives an operation with several results the rules of a call.
 
     Args:
-      prim: it has the parameter `call_olympuspr`.
+      prim: it has the parameter `call_jaxpr`.
       name: has no effect.
       transpose_rule: `rule(cotangents, *args, **params)`, in place of the program's.
       inline_olympus_late: has no effect.

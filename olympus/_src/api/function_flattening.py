@@ -113,14 +113,14 @@ def donation_vector(
       in_tree: the structure of `(args, kwargs)`, or of the arguments.
       kws: whether it is of both.
     """
-    whole = in_tree.unflatten(range(in_tree.num_leaves))
-    args, kwargs = whole if kws else (whole, {})
-    flags = [False] * in_tree.num_leaves
-    donated = [x for i, x in enumerate(args) if i in tuple(donate_argnums)]
-    donated += [x for name, x in kwargs.items() if name in tuple(donate_argnames)]
-    for i in tree.tree_leaves(donated):
-        flags[i] = True
-    return tuple(flags)
+    args = in_tree.children()[0] if kws else in_tree
+    chosen = [i in tuple(donate_argnums) for i in range(len(args.children()))]
+    donated = list(zip(args.children(), chosen, strict=True))
+    if kws:
+        kwargs = in_tree.children()[1]
+        for name, value in zip(kwargs.node_data()[1], kwargs.children(), strict=True):
+            donated.append((value, name in tuple(donate_argnames)))
+    return tuple([flag for value, flag in donated for _ in range(value.num_leaves)])
 
 
 def rebase_donate_argnums(

@@ -26,7 +26,7 @@ from olympus._src.api.tracing import TracedProgram, trace_call
 from olympus._src.calls import pjit as jit_
 from olympus._src.core import avals as avals_
 from olympus._src.core import trace
-from olympus._src.foundation import config, logs, source_info, tracebacks
+from olympus._src.foundation import config, logs, source_info, tracebacks, vocabulary
 from olympus._src.interpreters import (
     concrete_arrays,
     evaluate,
@@ -110,7 +110,16 @@ class JitFunction:
         return self if instance is None else _BoundJit(self, instance)
 
     def __repr__(self) -> str:
-        return f"<jit of {self._fun!r}>"
+        kind = "PjitFunction" if vocabulary.is_jax() else "jit"
+        return f"<{kind} of {self._fun!r}>"
+
+    @property
+    def __signature__(self) -> inspect.Signature:
+        # `inspect` takes an object with `__get__` for one of C, without parameters.
+        try:
+            return inspect.signature(self._fun)
+        except (TypeError, ValueError) as error:
+            raise AttributeError("__signature__") from error
 
     # -- calls ---------------------------------------------------------------------
 

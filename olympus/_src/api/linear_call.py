@@ -72,7 +72,7 @@ def linear_call(
     outs = linear_call_p.bind(
         *residuals,
         *linear,
-        call_olympuspr=functions.Function(call, fun),
+        call_jaxpr=functions.Function(call, fun),
         transpose=functions.Function(back, fun_transpose),
         num_consts=0,
         num_res=n,

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from olympus._src.api.source_information import NameStack
-from olympus._src.core import dtypes
+from olympus._src.core import dtypes, scopes
 from olympus._src.core.array_type import DTypeLike
 from olympus._src.core.avals import AbstractToken, AbstractValue, ShapedArray
 from olympus._src.lowering import attributes, builder, types
@@ -183,7 +183,7 @@ def text_rule(rule: Callable[..., Any]) -> Callable[..., Any]:
                 p,
                 ctx.avals_in,
                 ctx.avals_out,
-                name_stack=NameStack(ctx.eqn.scope),
+                name_stack=NameStack(scopes.names(ctx.eqn.scope)),
                 traceback=ctx.eqn.source,
             )
 

@@ -185,6 +185,31 @@ def sync_global_devices(name: str) -> None:
         )
 
 
+def reached_preemption_sync_point(step_id: int) -> bool:
+    """Whether all processes are to save at a step, since one is about to be ended.
+
+    No service tells olympus of that: watch for it by the means of the machine, and
+    share what one process knows by `broadcast_one_to_all`.
+
+    Args:
+      step_id: the number of the step.
+
+    Returns:
+      False, in the only process.
+
+    Raises:
+      RuntimeError: there are several processes.
+    """
+    del step_id
+    if client.process_count() > 1:
+        raise RuntimeError(
+            "reached_preemption_sync_point: a service that tells of processes about "
+            "to be ended is required, got none; watch for a signal in each process, "
+            "and share it with multihost_utils.broadcast_one_to_all"
+        )
+    return False
+
+
 def _unequal_processes(digest: bytes) -> list[int]:
     rows = _gather_bytes(np.frombuffer(digest, np.uint8))
     return [k for k, row in enumerate(rows) if not np.array_equal(row, rows[0])]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Callable
 from types import TracebackType
 from typing import Any, TypeVar, cast
@@ -26,7 +25,8 @@ class _Block:
             with self._again():
                 return fun(*args, **kwargs)
 
-        return cast("F", functools.wraps(fun)(inside))
+        source_info.update_wrapper(inside, fun)
+        return cast("F", inside)
 
     def _again(self) -> Any:
         raise NotImplementedError

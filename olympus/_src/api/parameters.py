@@ -299,17 +299,7 @@ def positional_names(fun: Any) -> tuple[list[str], str]:
 
 def leaf_path(structure: Any, i: int) -> str:
     """How the leaf number `i` of a tree is reached, as in `['w'][0]`."""
-    path = _key_path(structure, i)
-    return f" leaf {i}" if path is None else tree.keystr(path)
-
-
-def _key_path(structure: Any, i: int) -> Any:
-    """The keys to a leaf; None where a user's class refuses to hold numbers."""
-    try:
-        places = structure.unflatten(range(structure.num_leaves))
-        return tree.tree_flatten_with_path(places)[0][i][0]
-    except Exception:
-        return None
+    return tree.keystr(tree.leaf_key_paths(structure)[i])
 
 
 def argument_path(fun: Any, structure: Any, i: int, positions: Any = None) -> str:
@@ -321,10 +311,7 @@ def argument_path(fun: Any, structure: Any, i: int, positions: Any = None) -> st
       i: which of the leaves.
       positions: the positions of those arguments in the call; from 0 if None.
     """
-    path = _key_path(structure, i)
-    if path is None:
-        return f"leaf {i} of the arguments"
-    first, *others = path
+    first, *others = tree.leaf_key_paths(structure)[i]
     position = first.idx if positions is None else positions[first.idx]
     return parameter_name(fun, position) + tree.keystr(tuple(others))
 

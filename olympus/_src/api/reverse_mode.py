@@ -251,6 +251,11 @@ class VJP:
         """The linear program that is transposed."""
         return self.backward.program
 
+    @property
+    def jaxpr(self) -> ir.Olympuspr:
+        """The same, under the name that JAX gives it."""
+        return self.olympuspr
+
     def __repr__(self) -> str:
         name = source_info.function_name(self.backward.fun)
         return (

@@ -16,7 +16,7 @@ from olympus._src.api.roofline_counts import (
     RooflineShape,
     count_operation,
 )
-from olympus._src.core import ir
+from olympus._src.core import ir, scopes
 from olympus._src.foundation import user_warnings
 
 
@@ -183,7 +183,7 @@ class _Counter:
             return max(branches, key=lambda r: (r.flops, r.unfused_flops))
         if name == "shard_map":
             inner = _Counter(params["mesh"], True, **self.pins)
-            return inner.count(params["olympuspr"].olympuspr)
+            return inner.count(params["jaxpr"].olympuspr)
         programs = list(ir.subprograms(params))
         if name in ("scan", "counted_scan"):
             return self.count(programs[0]).repeated(params["length"])
@@ -200,7 +200,7 @@ class _Counter:
 
     def _context(self, eqn: ir.Eqn) -> RooflineRuleContext:
         return RooflineRuleContext(
-            name_stack=eqn.scope,
+            name_stack=scopes.names(eqn.scope),
             primitive=eqn.primitive,
             avals_in=[v.aval for v in eqn.invars],
             avals_out=[v.aval for v in eqn.outvars],

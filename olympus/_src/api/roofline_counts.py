@@ -12,7 +12,6 @@ from typing import Any
 
 import numpy as np
 
-from olympus._src.api import extension
 from olympus._src.core.primitive import Cost
 from olympus._src.lax.collective_exchanges import (
     all_gather_p,
@@ -256,7 +255,7 @@ def count_operation(ctx: RooflineRuleContext, params: Any) -> RooflineResult | N
         return _traffic(ctx, _size(ctx.avals_in[0]) - _size(ctx.avals_out[0]))
     if name.startswith("cum"):
         return _traffic(ctx, _size(ctx.avals_out[0]))
-    is_foreign = isinstance(ctx.primitive, extension.Primitive)
+    is_foreign = not ctx.primitive.rules_are_fixed
     return None if is_foreign else RooflineResult.zeros()
 
 

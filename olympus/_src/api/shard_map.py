@@ -241,7 +241,7 @@ def _call(
     outs = shard_map_p.bind(
         *body.consts,
         *leaves,
-        olympuspr=closed,
+        jaxpr=closed,
         mesh=manual.mesh,
         manual_axes=manual.axes,
         check_vma=manual.checks,

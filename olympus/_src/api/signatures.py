@@ -9,7 +9,7 @@ from olympus._src import tree
 from olympus._src.api import parameters
 from olympus._src.core import ir
 from olympus._src.foundation import caching, source_info
-from olympus._src.programs.parameter_names import leaf_paths
+from olympus._src.programs.parameter_names import structure_paths
 
 
 class Parameters:
@@ -109,17 +109,15 @@ class Call:
 
     def paths(self) -> list[str]:
         """A path for each leaf, as in `x` or `params['w']`."""
-        args, kwargs = self.structure.unflatten(range(self.structure.num_leaves))
-        names = [*self.argument_names(), *kwargs]
-        paths = leaf_paths(names, [*args, *kwargs.values()])
-        order = _leaf_order(args, kwargs)
-        return [paths[i] for i in order]
+        args, kwargs = self.structure.children()
+        names = [*self.argument_names(), *kwargs.node_data()[1]]
+        return structure_paths(names, [*args.children(), *kwargs.children()])
 
     def argument_names(self) -> list[str]:
         """A name for each positional argument that is not static."""
-        args, _ = self.structure.unflatten(range(self.structure.num_leaves))
+        args, _ = self.structure.children()
         static = {i for i, _ in self.static_args}
-        names = self._positional_names(len(args) + len(static))
+        names = self._positional_names(len(args.children()) + len(static))
         return [n for i, n in enumerate(names) if i not in static]
 
     def _positional_names(self, count: int) -> list[str]:
@@ -154,20 +152,16 @@ class Call:
         """Which leaves may be overwritten."""
         if not options.donate_argnums and not options.donate_argnames:
             return [False] * self.structure.num_leaves
-        args, kwargs = self.structure.unflatten(range(self.structure.num_leaves))
+        args, kwargs = self.structure.children()
         static = {i for i, _ in self.static_args}
-        count = len(args) + len(static)
+        count = len(args.children()) + len(static)
         positions = [i for i in range(count) if i not in static]
         chosen = {i + count if i < 0 else i for i in options.donate_argnums}
-        flags = [False] * self.structure.num_leaves
-        for position, value in zip(positions, args, strict=True):
-            if position in chosen:
-                for i in tree.tree_leaves(value):
-                    flags[i] = True
-        for name, value in kwargs.items():
-            if name in options.donate_argnames:
-                for i in tree.tree_leaves(value):
-                    flags[i] = True
+        flags: list[bool] = []
+        for position, value in zip(positions, args.children(), strict=True):
+            flags += [position in chosen] * value.num_leaves
+        for name, value in zip(kwargs.node_data()[1], kwargs.children(), strict=True):
+            flags += [name in options.donate_argnames] * value.num_leaves
         return flags
 
 
@@ -192,13 +186,5 @@ class LazyNames(Sequence[str]):
     def __len__(self) -> int:
         return self._call.structure.num_leaves
 
-
-def _leaf_order(args: Any, kwargs: Any) -> list[int]:
-    """The order of leaves in the tree, as indices into positional-then-given order."""
-    listed: list[int] = []
-    for value in (*args, *kwargs.values()):
-        listed += tree.tree_leaves(value)
-    order = [0] * len(listed)
-    for position, leaf in enumerate(listed):
-        order[leaf] = position
-    return order
+    def __repr__(self) -> str:
+        return repr(tuple(self))

@@ -5,64 +5,14 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Iterator
 from types import TracebackType
-from typing import Any, NamedTuple
+from typing import Any
 
-from olympus._src.core import trace
+from olympus._src.core import scopes, trace
+from olympus._src.core.provenance import NameStack as NameStack
+from olympus._src.core.provenance import SourceInfo as SourceInfo
 from olympus._src.foundation import source_info
 
 register_exclusion = source_info.register_exclusion
-
-
-class NameStack(NamedTuple):
-    """The names of the scopes that are open.
-
-    Attributes:
-      stack: the names, the outermost first.
-
-    Example:
-      >>> from olympus.extend import source_info_util
-      >>> print(source_info_util.new_name_stack('layer').extend('dense'))
-      layer/dense
-    """
-
-    stack: tuple[str, ...] = ()
-
-    def extend(self, name: str) -> NameStack:
-        """The stack with one more scope inside."""
-        return NameStack((*self.stack, name))
-
-    def transform(self, transform_name: str) -> NameStack:
-        """The stack with a transformation inside, as in `jvp()`."""
-        return NameStack((*self.stack, f"{transform_name}()"))
-
-    def __add__(self, other: Any) -> NameStack:
-        return NameStack((*self.stack, *other.stack))
-
-    def __radd__(self, other: Any) -> NameStack:
-        return NameStack((*other.stack, *self.stack))
-
-    def __str__(self) -> str:
-        return "/".join(self.stack)
-
-
-class SourceInfo:
-    """Where an operation comes from.
-
-    Args:
-      traceback: the user's position; None where it is not known.
-      name_stack: the scopes around it.
-    """
-
-    __slots__ = ("name_stack", "traceback")
-
-    def __init__(self, traceback: Any, name_stack: NameStack) -> None:
-        self.traceback = traceback
-        self.name_stack = name_stack
-
-    def replace(self, **changes: Any) -> SourceInfo:
-        """The same with another traceback or name stack."""
-        fields = {"traceback": self.traceback, "name_stack": self.name_stack}
-        return SourceInfo(**{**fields, **changes})
 
 
 def current() -> SourceInfo:
@@ -84,7 +34,11 @@ def new_source_info() -> SourceInfo:
 
 def current_name_stack() -> NameStack:
     """The scopes that are open."""
-    return NameStack(trace.current.scope)
+    return NameStack(scopes.names(trace.current.scope))
+
+
+def _rename(scope: scopes.Scope, name_stack: NameStack) -> scopes.Scope:
+    return (*scopes.metadata(scope), *name_stack.stack)
 
 
 def new_name_stack(name: str = "") -> NameStack:
@@ -114,7 +68,7 @@ class set_name_stack:
 
     def __enter__(self) -> NameStack:
         self._outer = trace.current.scope
-        trace.current.scope = self._name_stack.stack
+        trace.current.scope = _rename(self._outer, self._name_stack)
         return self._name_stack
 
     def __exit__(
@@ -170,7 +124,7 @@ class user_context:
         if self._traceback is not None:
             trace.current.position = self._traceback
         if self._name_stack is not None:
-            trace.current.scope = self._name_stack.stack
+            trace.current.scope = _rename(self._outer[1], self._name_stack)
 
     def __exit__(
         self,

@@ -54,7 +54,7 @@ class ArgInfo:
         return hash((self.aval, self.donated))
 
     def __repr__(self) -> str:
-        return f"ArgInfo({self.aval!r}, donated={self.donated})"
+        return f"ArgInfo(_aval={self.aval!r}, donated={self.donated})"
 
 
 class Signature(NamedTuple):
@@ -161,6 +161,11 @@ class Traced(_Stage):
     def olympuspr(self) -> ir.ClosedOlympuspr:
         """The program, with the values of its constants."""
         return ir.ClosedOlympuspr(self._traced.program, self._traced.consts)
+
+    @property
+    def jaxpr(self) -> ir.ClosedOlympuspr:
+        """The program, under the name that JAX gives it."""
+        return self.olympuspr
 
     @property
     def effects(self) -> frozenset[Any]:

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from olympus._src import tree
 from olympus._src.api import jit as jit_
-from olympus._src.api import jit_function, parameters
+from olympus._src.api import jit_function, parameters, shapes
 from olympus._src.core import ir, trace
 from olympus._src.core.array_type import PyTree
 from olympus._src.foundation import source_info, tracebacks
@@ -41,7 +42,7 @@ def make_olympuspr(
       { lambda ; a:f32[]. let b:f32[] = mul a a in (b,) }
     """
     parameters.check_callable("make_olympuspr", fun)
-    jitted: Any = jit_.jit(fun, static_argnums=static_argnums or None)
+    jitted: Any = jit_.jit(fun, static_argnums=static_argnums)
     named = _axes(axis_env)
 
     @tracebacks.api_boundary
@@ -91,5 +92,32 @@ def eval_shape(fun: Callable[..., Any], *args: PyTree, **kwargs: PyTree) -> PyTr
     if isinstance(fun, jit_function.JitFunction):
         return fun.eval_shape(*args, **kwargs)
     parameters.check_callable("eval_shape", fun)
-    jitted: Any = jit_.jit(fun)
-    return jitted.trace_afresh(*args, **kwargs).out_info
+    described = _Described(fun)
+    jitted: Any = jit_.jit(described)
+    return described.restore(jitted.trace_afresh(*args, **kwargs).out_info)
+
+
+class _Described:
+    """A function whose results may be descriptions of arrays, in place of arrays."""
+
+    def __init__(self, fun: Callable[..., Any]) -> None:
+        source_info.update_wrapper(self, fun)
+        self._structs: list[Any] = []
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        result = self.__wrapped__(*args, **kwargs)  # type: ignore[attr-defined]
+        leaves, structure = tree.tree_flatten(result)
+        is_struct = [type(x) is shapes.ShapeDtypeStruct for x in leaves]
+        if not any(is_struct):
+            return result
+        pairs = list(zip(leaves, is_struct, strict=True))
+        self._structs = [x if s else None for x, s in pairs]
+        return structure.unflatten([0.0 if s else x for x, s in pairs])
+
+    def restore(self, result: Any) -> Any:
+        """What describes the result, with the descriptions that the function gave."""
+        if not self._structs:
+            return result
+        leaves, structure = tree.tree_flatten(result)
+        pairs = zip(leaves, self._structs, strict=True)
+        return structure.unflatten([x if s is None else s for x, s in pairs])

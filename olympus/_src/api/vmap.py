@@ -385,8 +385,5 @@ def _argument_paths(fun: Any, args: Any, kwargs: Any) -> list[str]:
 
 def _result_path(structure: Any, i: int) -> str:
     """The place of leaf `i` in a result."""
-    marks = structure.unflatten(range(structure.num_leaves))
-    for path, leaf in tree.tree_flatten_with_path(marks)[0]:
-        if leaf == i and path:
-            return f"result{tree.keystr(path)}"
-    return "the result"
+    path = tree.leaf_key_paths(structure)[i]
+    return f"result{tree.keystr(path)}" if path else "the result"

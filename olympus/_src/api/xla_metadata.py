@@ -3,11 +3,20 @@
 from __future__ import annotations
 
 import functools
+import numbers
 from collections.abc import Callable, Mapping
 from typing import Any
 
+import numpy as np
+
+from olympus._src import tree
 from olympus._src.api import parameters
 from olympus._src.api.jit import jit
+from olympus._src.core import scopes
+from olympus._src.core.array_type import PyTree
+from olympus._src.core.trace import current
+from olympus._src.foundation import config
+from olympus._src.lax.operation_metadata import xla_metadata_value_p
 from olympus._src.programs.call_metadata import Attributes, CallMetadata
 
 
@@ -92,19 +101,119 @@ def _as_attributes(what: str, values: Mapping[str, Any]) -> Attributes:
             f"xla_metadata_call2: {what} must be a dictionary, got "
             f"{type(values).__name__}"
         )
-    pairs = [(name, _as_text(name, value)) for name, value in values.items()]
+    pairs = [
+        (name, _as_text("xla_metadata_call", name, value))
+        for name, value in values.items()
+    ]
     return tuple(sorted(pairs))
 
 
-def _as_text(name: str, value: Any) -> str:
-    if isinstance(value, bool):
+def _as_text(where: str, name: str, value: Any) -> str:
+    if isinstance(value, (bool, np.bool_)):
         return "true" if value else "false"
-    if isinstance(value, (str, int, float)):
+    if isinstance(value, (str, numbers.Number)):
         return str(value)
     raise TypeError(
-        f"xla_metadata_call: {name} must be a string, a number or a boolean, got "
+        f"{where}: {name} must be a string, a number or a boolean, got "
         f"{type(value).__name__}; pass str(value)"
     )
+
+
+class _MetadataBlock:
+    """Gives the operations inside attributes: a context manager and a decorator."""
+
+    __slots__ = ("_changes", "_outer")
+
+    def __init__(self, changes: scopes.Changes) -> None:
+        self._changes = changes
+        self._outer: list[tuple[scopes.Scope, Any]] = []
+
+    def __enter__(self) -> None:
+        changes = self._changes
+        merged = scopes.merge_changes([config.xla_metadata.value, changes])
+        setting = config.xla_metadata(merged)
+        setting.__enter__()
+        self._outer.append((current.scope, setting))
+        current.scope = (*current.scope, scopes.Metadata(changes))
+
+    def __exit__(self, *error: object) -> None:
+        current.scope, setting = self._outer.pop()
+        setting.__exit__(*error)
+
+    def __call__(self, fun: Callable[..., Any]) -> Callable[..., Any]:
+        parameters.check_callable("set_xla_metadata", fun)
+
+        @functools.wraps(fun)
+        def with_metadata(*args: Any, **kwargs: Any) -> Any:
+            with _MetadataBlock(self._changes):
+                return fun(*args, **kwargs)
+
+        return with_metadata
+
+
+def set_xla_metadata(x: PyTree = None, **kwargs: Any) -> Any:
+    """Gives operations attributes in compiled programs.
+
+    Args:
+      x: a pytree of arrays: the operation that each of them is the result of has the
+        attributes. None gives a block for `with`, which is a decorator too: all
+        operations that are applied inside have them.
+      **kwargs: attributes by name: strings, numbers and booleans. In a block they take
+        the place of those of blocks around it; None takes one away.
+
+    Returns:
+      The values of `x`, or the block.
+
+    Raises:
+      TypeError: a value is none of these.
+
+    Source: `mhlo.frontend_attributes`.
+
+    Example:
+      >>> import olympus, olympus.numpy as jnp
+      >>> from olympus.experimental.xla_metadata import set_xla_metadata
+      >>> @olympus.jit
+      ... def f(x):
+      ...     with set_xla_metadata(part="first"):
+      ...         x = jnp.sin(x)
+      ...     return set_xla_metadata(jnp.cos(x), part="second") + 1
+      >>> for line in f.lower(1.0).as_text().splitlines():
+      ...     if "{part" in line:
+      ...         print(line.partition(" : ")[0].strip())
+      %0 = stablehlo.sine %arg0 {mhlo.frontend_attributes = {part = "first"}}
+      %1 = stablehlo.cosine %0 {mhlo.frontend_attributes = {part = "second"}}
+    """
+    if callable(x):
+        raise TypeError(
+            "set_xla_metadata: x must be an array or a pytree of them, got a function, "
+            f"{x!r}; write set_xla_metadata(name=value)(function)"
+        )
+    changes = tuple(
+        [
+            (k, None if v is None else _as_text("set_xla_metadata", k, v))
+            for k, v in kwargs.items()
+        ]
+    )
+    if x is None:
+        return _MetadataBlock(changes)
+    params = {"xla_metadata_kvs": scopes.merge_changes([changes])}
+    return tree.tree_map(lambda leaf: xla_metadata_value_p.bind(leaf, **params), x)
+
+
+def fuse_limit() -> Any:
+    """A block whose operations XLA is not to fuse with those outside.
+
+    They carry the attribute `FUSE_LIMIT`. Compilers that do not know it ignore it, as
+    those for CPUs do.
+
+    Example:
+      >>> import olympus.numpy as jnp
+      >>> from olympus.experimental.xla_metadata import fuse_limit
+      >>> with fuse_limit():
+      ...     print(jnp.cos(0.0))
+      1.0
+    """
+    return set_xla_metadata(FUSE_LIMIT=True)
 
 
 def must_fuse_call(identifier: str) -> Callable[[Callable[..., Any]], Any]:

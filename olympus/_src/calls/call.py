@@ -1,6 +1,6 @@
 """`call` and `closed_call`: a program applied as one equation, for libraries.
 
-The parameter `call_olympuspr` is the program. Derivatives and batches are those of its
+The parameter `call_jaxpr` is the program. Derivatives and batches are those of its
 operations. Olympus's own calls are `pjit`.
 """
 
@@ -24,22 +24,22 @@ def _close(program: Any) -> ir.ClosedOlympuspr:
     return ir.ClosedOlympuspr(program) if type(program) is ir.Olympuspr else program
 
 
-def run(*args: Any, call_olympuspr: Any, **params: Any) -> list[Any]:
+def run(*args: Any, call_jaxpr: Any, **params: Any) -> list[Any]:
     """The results of the program, by its operations."""
-    closed = _close(call_olympuspr)
+    closed = _close(call_jaxpr)
     return ir.eval_olympuspr(closed.olympuspr, closed.consts, *args)
 
 
-def _abstract(*args: Any, call_olympuspr: Any, **params: Any) -> Any:
-    return call_olympuspr.out_avals
+def _abstract(*args: Any, call_jaxpr: Any, **params: Any) -> Any:
+    return call_jaxpr.out_avals
 
 
-def _effects(*args: Any, call_olympuspr: Any, **params: Any) -> Any:
-    return call_olympuspr.effects
+def _effects(*args: Any, call_jaxpr: Any, **params: Any) -> Any:
+    return call_jaxpr.effects
 
 
-def _lower(ctx: Any, *operands: str, call_olympuspr: Any, **params: Any) -> Any:
-    closed = _close(call_olympuspr)
+def _lower(ctx: Any, *operands: str, call_jaxpr: Any, **params: Any) -> Any:
+    closed = _close(call_jaxpr)
     rows = zip(closed.consts, closed.olympuspr.constvars, strict=True)
     consts = [ctx.block.constant(c, v.aval) for c, v in rows]
     program = closed.olympuspr.derived("hoisted", ir.hoist_consts)
@@ -47,27 +47,25 @@ def _lower(ctx: Any, *operands: str, call_olympuspr: Any, **params: Any) -> Any:
     return ctx.module.call(ctx, program, name, (*consts, *operands))
 
 
-def _jvp(primals: Any, tangents: Any, *, call_olympuspr: Any, **params: Any) -> Any:
+def _jvp(primals: Any, tangents: Any, *, call_jaxpr: Any, **params: Any) -> Any:
     def call(*xs: Any) -> list[Any]:
-        return run(*xs, call_olympuspr=call_olympuspr)
+        return run(*xs, call_jaxpr=call_jaxpr)
 
     return ad.jvp(call, primals, tangents)
 
 
-def _batch(
-    axis: Any, args: Any, dims: Any, *, call_olympuspr: Any, **params: Any
-) -> Any:
+def _batch(axis: Any, args: Any, dims: Any, *, call_jaxpr: Any, **params: Any) -> Any:
     def call(*xs: Any) -> list[Any]:
-        return run(*xs, call_olympuspr=call_olympuspr)
+        return run(*xs, call_jaxpr=call_jaxpr)
 
     return batching.batch(call, axis, args, dims)
 
 
 def transpose(
-    cts: Sequence[Any], *args: Any, call_olympuspr: Any, **params: Any
+    cts: Sequence[Any], *args: Any, call_jaxpr: Any, **params: Any
 ) -> list[Any]:
     """Cotangents of the operands that are not known, and None for the others."""
-    closed = _close(call_olympuspr)
+    closed = _close(call_jaxpr)
     program = closed.olympuspr
     rows = list(zip(program.invars, args, strict=True))
     known = [(v, x) for v, x in rows if type(x) is not Linear]
@@ -84,7 +82,7 @@ def dce_olympuspr_call_rule(
     used_outputs: list[bool], eqn: ir.Eqn
 ) -> tuple[list[bool], Any]:
     """The rule `dce`: drops unused results of a call, and then unused operands."""
-    held = eqn.params["call_olympuspr"]
+    held = eqn.params["call_jaxpr"]
     closed = _close(held)
     if not any(used_outputs) and not eqn.effects:
         return [False] * len(eqn.invars), None
@@ -95,7 +93,7 @@ def dce_olympuspr_call_rule(
     smaller = eqn.replace(
         invars=call_rules.select(eqn.invars, used_inputs),
         outvars=call_rules.select(eqn.outvars, used_outputs),
-        params={**eqn.params, "call_olympuspr": program},
+        params={**eqn.params, "call_jaxpr": program},
         effects=small.effects,
     )
     return used_inputs, smaller
@@ -134,7 +132,7 @@ class CallPrimitive(Primitive):
         )
         params = {"name": name, **params}
         closed = ir.ClosedOlympuspr(ir.hoist_consts(program))
-        return super().bind(*consts, *operands, call_olympuspr=closed, **params)
+        return super().bind(*consts, *operands, call_jaxpr=closed, **params)
 
 
 RULES: dict[str, Any] = {
@@ -177,7 +175,7 @@ def eval_olympuspr_transpose(
     prim: Primitive,
     ct: Sequence[Any],
     *args: Any,
-    call_olympuspr: Any,
+    call_jaxpr: Any,
     **params: Any,
 ) -> list[Any]:
     """The cotangents of a call's operands, by those of its program's operations.
@@ -186,7 +184,7 @@ def eval_olympuspr_transpose(
       prim: the call; has no effect.
       ct: the cotangents of its results.
       *args: operands; an `UndefinedPrimal` for each that is not known.
-      call_olympuspr: the program.
+      call_jaxpr: the program.
       **params: the other parameters.
 
     Returns:
@@ -195,9 +193,9 @@ def eval_olympuspr_transpose(
     del prim
     cts = [
         Zero(a.to_cotangent()) if c is None else c
-        for c, a in zip(ct, call_olympuspr.out_avals, strict=True)
+        for c, a in zip(ct, call_jaxpr.out_avals, strict=True)
     ]
-    return transpose(cts, *args, call_olympuspr=call_olympuspr, **params)
+    return transpose(cts, *args, call_jaxpr=call_jaxpr, **params)
 
 
 call_p = CallPrimitive("call", multiple_results=True, **RULES)

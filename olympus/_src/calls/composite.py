@@ -5,7 +5,7 @@ Operands are constants of the function, then its arguments.
 Parameters:
   name, version: by which a compiler knows the operation.
   attributes: pairs of a name and a value, for the compiler.
-  olympuspr: the function, for those that do not know it.
+  jaxpr: the function, for those that do not know it.
 """
 
 from __future__ import annotations
@@ -73,15 +73,15 @@ def _attribute_text(value: Any) -> str:
     )
 
 
-def _run(olympuspr: Any) -> Callable[..., Any]:
-    return lambda *args: ir.eval_olympuspr(olympuspr.olympuspr, olympuspr.consts, *args)
+def _run(jaxpr: Any) -> Callable[..., Any]:
+    return lambda *args: ir.eval_olympuspr(jaxpr.olympuspr, jaxpr.consts, *args)
 
 
 _NAME = re.compile(r"[A-Za-z]\w*(\.[\w$]+)+", re.ASCII)
 
 
 def _lower(
-    ctx: Any, *operands: str, name: str, version: int, attributes: Any, olympuspr: Any
+    ctx: Any, *operands: str, name: str, version: int, attributes: Any, jaxpr: Any
 ) -> list[str]:
     if not _NAME.fullmatch(name):
         raise ValueError(
@@ -89,11 +89,11 @@ def _lower(
             f"{name!r}"
         )
     # A composite has neither effects nor sizes that are known by name only.
-    if olympuspr.effects or not operands or ctx.block.sizes:
-        return inner_programs.lower_closed(ctx, ctx.block, olympuspr, operands)
-    symbol = ctx.module.function(olympuspr.olympuspr, name)
+    if jaxpr.effects or not operands or ctx.block.sizes:
+        return inner_programs.lower_closed(ctx, ctx.block, jaxpr, operands)
+    symbol = ctx.module.function(jaxpr.olympuspr, name)
     if ctx.module.takes_callbacks(symbol):
-        return inner_programs.lower_closed(ctx, ctx.block, olympuspr, operands)
+        return inner_programs.lower_closed(ctx, ctx.block, jaxpr, operands)
     items = [f"{types.string(k)} = {v.text}" for k, v in attributes]
     fields = [f"composite_attributes = {{{', '.join(items)}}}"] if items else []
     fields.append(f"decomposition = @{symbol}")
@@ -113,17 +113,17 @@ def _lower(
 def _jvp(primals: Any, tangents: Any, **params: Any) -> Any:
     """Values of the operation, with tangents of the function that it stands for."""
     outs = composite_p.bind(*primals, **params)
-    _, out_tangents = ad.jvp(_run(params["olympuspr"]), primals, tangents)
+    _, out_tangents = ad.jvp(_run(params["jaxpr"]), primals, tangents)
     return outs, out_tangents
 
 
 def _batch(axis: Any, args: Any, dims: Any, **params: Any) -> Any:
     """The function itself: attributes describe operands without the mapped axis."""
-    return batching.batch(_run(params["olympuspr"]), axis, args, dims)
+    return batching.batch(_run(params["jaxpr"]), axis, args, dims)
 
 
 def _print(eqn: ir.Eqn) -> Any:
-    names = ("attributes", "name", "olympuspr", "version")
+    names = ("attributes", "name", "jaxpr", "version")
     return [(k, eqn.params[k]) for k in names]
 
 
@@ -131,10 +131,10 @@ composite_p = Primitive(
     "composite",
     vary=as_abstract_says,
     multiple_results=True,
-    abstract=lambda *avals, olympuspr, **params: olympuspr.out_avals,
+    abstract=lambda *avals, jaxpr, **params: jaxpr.out_avals,
     key_reuse=inner_programs.follow_keys,
-    effects=lambda *avals, olympuspr, **params: olympuspr.effects,
-    impl=lambda *args, olympuspr, **params: _run(olympuspr)(*args),
+    effects=lambda *avals, jaxpr, **params: jaxpr.effects,
+    impl=lambda *args, jaxpr, **params: _run(jaxpr)(*args),
     lower=_lower,
     jvp=_jvp,
     batch=_batch,
@@ -202,7 +202,7 @@ def composite(
             name=name,
             version=int(version),
             attributes=checked_attributes,
-            olympuspr=body.close(),
+            jaxpr=body.close(),
         )
         return tree.tree_unflatten(body.out_tree, outs)
 

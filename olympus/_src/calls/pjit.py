@@ -29,18 +29,16 @@ from olympus._src.programs import (
 )
 
 
-def _abstract(*args: Any, olympuspr: ir.ClosedOlympuspr, **params: Any) -> Any:
-    return olympuspr.out_avals
+def _abstract(*args: Any, jaxpr: ir.ClosedOlympuspr, **params: Any) -> Any:
+    return jaxpr.out_avals
 
 
-def _effects(*args: Any, olympuspr: ir.ClosedOlympuspr, **params: Any) -> Any:
-    return olympuspr.effects
+def _effects(*args: Any, jaxpr: ir.ClosedOlympuspr, **params: Any) -> Any:
+    return jaxpr.effects
 
 
-def _check(*args: Any, olympuspr: ir.ClosedOlympuspr, name: str, **params: Any) -> None:
-    for position, (aval, expected) in enumerate(
-        zip(args, olympuspr.in_avals, strict=True)
-    ):
+def _check(*args: Any, jaxpr: ir.ClosedOlympuspr, name: str, **params: Any) -> None:
+    for position, (aval, expected) in enumerate(zip(args, jaxpr.in_avals, strict=True)):
         if aval.strip_weak_type() is not expected.strip_weak_type():
             raise TypeError(
                 f"operand {position} of {name} has type {aval.short()}, its program "
@@ -51,58 +49,54 @@ def _check(*args: Any, olympuspr: ir.ClosedOlympuspr, name: str, **params: Any) 
 def _lower(
     ctx: Any,
     *operands: str,
-    olympuspr: Any,
+    jaxpr: Any,
     name: str,
     metadata: call_metadata.CallMetadata | None = None,
     **params: Any,
 ) -> Any:
-    if olympuspr.consts:
+    if jaxpr.consts:
         consts = [
             ctx.block.constant(c, v.aval)
-            for c, v in zip(
-                olympuspr.consts, olympuspr.olympuspr.constvars, strict=True
-            )
+            for c, v in zip(jaxpr.consts, jaxpr.olympuspr.constvars, strict=True)
         ]
         operands = (*consts, *operands)
-    program = olympuspr.olympuspr.derived("hoisted", ir.hoist_consts)
+    program = jaxpr.olympuspr.derived("hoisted", ir.hoist_consts)
     attributes = () if metadata is None else metadata.attributes
     return ctx.module.call(ctx, program, name, operands, attributes)
 
 
-def _batch(axis: Any, args: Any, dims: Any, *, olympuspr: Any, **params: Any) -> Any:
-    batched, out_dims = batching.batch_olympuspr(olympuspr, axis, tuple(dims))
+def _batch(axis: Any, args: Any, dims: Any, *, jaxpr: Any, **params: Any) -> Any:
+    batched, out_dims = batching.batch_olympuspr(jaxpr, axis, tuple(dims))
     if axis.active is not None:  # it may be among the constants, and traced
         args = [*batched.consts, *args]
         batched = ir.ClosedOlympuspr(ir.hoist_consts(batched.olympuspr))
         params["donated_invars"] = (False,) * len(args)
-    return pjit_p.bind(*args, olympuspr=batched, **params), out_dims
+    return pjit_p.bind(*args, jaxpr=batched, **params), out_dims
 
 
-def _jvp(primals: Any, tangents: Any, *, olympuspr: Any, **params: Any) -> Any:
+def _jvp(primals: Any, tangents: Any, *, jaxpr: Any, **params: Any) -> Any:
     nonzero = call_rules.nonzero_flags(tangents)
-    program, out_nonzero = olympuspr.olympuspr.derived(
+    program, out_nonzero = jaxpr.olympuspr.derived(
         ("jvp", nonzero), lambda p: ad.jvp_olympuspr(p, nonzero)
     )
     slopes = call_rules.nonzero_values(tangents)
     params["donated_invars"] = (False,) * (len(primals) + len(slopes))
-    outs = pjit_p.bind(
-        *olympuspr.consts, *primals, *slopes, olympuspr=program, **params
-    )
+    outs = pjit_p.bind(*jaxpr.consts, *primals, *slopes, jaxpr=program, **params)
     n = len(out_nonzero)
-    avals = olympuspr.out_avals
+    avals = jaxpr.out_avals
     return outs[:n], call_rules.fill_zeros(out_nonzero, outs[n:], avals)
 
 
-def _linearize(primals: Any, tangents: Any, *, olympuspr: Any, **params: Any) -> Any:
+def _linearize(primals: Any, tangents: Any, *, jaxpr: Any, **params: Any) -> Any:
     """Runs the program once, keeping what its derivative needs."""
     nonzero = call_rules.nonzero_flags(tangents)
-    forward, source, linear, out_zeros = olympuspr.olympuspr.derived(
+    forward, source, linear, out_zeros = jaxpr.olympuspr.derived(
         ("linearized", nonzero), lambda p: _split_program(p, nonzero)
     )
-    n = len(olympuspr.out_avals)
+    n = len(jaxpr.out_avals)
     params["donated_invars"] = (False,) * len(primals)
-    operands = [*olympuspr.consts, *primals]
-    outs = pjit_p.bind(*operands, olympuspr=forward, **params)
+    operands = [*jaxpr.consts, *primals]
+    outs = pjit_p.bind(*operands, jaxpr=forward, **params)
     residual_values = source.find([*forward.consts, *operands], outs[n:])
     slopes = call_rules.nonzero_values(tangents)
     params = call_metadata.derive(params)
@@ -110,7 +104,7 @@ def _linearize(primals: Any, tangents: Any, *, olympuspr: Any, **params: Any) ->
 
     def apply() -> list[Any]:
         out_slopes = iter(
-            pjit_p.bind(*residual_values, *slopes, olympuspr=linear, **params)
+            pjit_p.bind(*residual_values, *slopes, jaxpr=linear, **params)
         )
         return [next(out_slopes) if z is None else z for z in out_zeros]
 
@@ -123,69 +117,70 @@ def _split_program(program: ir.Olympuspr, nonzero: Sequence[bool]) -> tuple[Any,
     return *residuals.forward_sources(forward, len(program.outvars)), linear, zeros
 
 
-def _transpose(cts: Any, *args: Any, olympuspr: Any, **params: Any) -> Any:
+def _transpose(cts: Any, *args: Any, jaxpr: Any, **params: Any) -> Any:
     linear = tuple([type(x) is Linear for x in args])
     nonzero = call_rules.nonzero_flags(cts)
-    program, in_nonzero = olympuspr.olympuspr.derived(
+    program, in_nonzero = jaxpr.olympuspr.derived(
         ("transposed", linear, nonzero),
         lambda p: ad.transpose_olympuspr(p, linear, nonzero),
     )
     known = [x for x in args if type(x) is not Linear]
     nonzero_cts = call_rules.nonzero_values(cts)
     params["donated_invars"] = (False,) * (len(known) + len(nonzero_cts))
-    in_cts = pjit_p.bind(*known, *nonzero_cts, olympuspr=program, **params)
+    in_cts = pjit_p.bind(*known, *nonzero_cts, jaxpr=program, **params)
     return inner_programs.assign_cotangents(args, in_nonzero, in_cts)
 
 
 def _discharge(
-    context: discharge.Context, args: Any, *, olympuspr: Any, **params: Any
+    context: discharge.Context, args: Any, *, jaxpr: Any, **params: Any
 ) -> Any:
-    own = [*olympuspr.consts, *args]
-    context = context.with_consts(olympuspr.consts)
-    context.check_distinct(params["name"], olympuspr.olympuspr)
-    without = discharge.discharge(olympuspr.olympuspr, context.keeps_rules)
+    own = [*jaxpr.consts, *args]
+    context = context.with_consts(jaxpr.consts)
+    context.check_distinct(params["name"], jaxpr.olympuspr)
+    without = discharge.discharge(jaxpr.olympuspr, context.keeps_rules)
     operands = [*without.consts, *own]
     params["donated_invars"] = (False,) * len(operands)
-    outs = pjit_p.bind(*operands, olympuspr=without.closed, **params)
+    outs = pjit_p.bind(*operands, jaxpr=without.closed, **params)
     outs, last = without.split(outs)
-    return outs, without.last_of(last, len(own))[len(olympuspr.consts) :]
+    return outs, without.last_of(last, len(own))[len(jaxpr.consts) :]
 
 
 def _dce(used: list[bool], eqn: ir.Eqn) -> Any:
     return call_rules.drop_unused(used, eqn, ("donated_invars",))
 
 
-def _partial_eval(trace_: Any, *tracers: Any, olympuspr: Any, **params: Any) -> Any:
+def _partial_eval(trace_: Any, *tracers: Any, jaxpr: Any, **params: Any) -> Any:
     """Applies what is known of the program, where it is known in part."""
     known = [x.is_known() for x in tracers]
     if any(known) and not all(known):
         with trace.set_current(trace_):
-            return ir.eval_olympuspr(olympuspr.olympuspr, olympuspr.consts, *tracers)
-    return trace_.default_process_primitive(
-        pjit_p, tracers, {"olympuspr": olympuspr, **params}
-    )
+            return ir.eval_olympuspr(jaxpr.olympuspr, jaxpr.consts, *tracers)
+    return trace_.default_process_primitive(pjit_p, tracers, {"jaxpr": jaxpr, **params})
 
 
 def _print(eqn: ir.Eqn) -> Any:
-    shown = ("metadata", "name", "olympuspr")
+    shown = ("metadata", "name", "jaxpr")
     return [(k, eqn.params[k]) for k in shown if k in eqn.params]
 
 
-def run(*args: Any, olympuspr: Any, name: str, **params: Any) -> Any:
+def run(*args: Any, jaxpr: Any, name: str, **params: Any) -> Any:
     """Runs the program as one compiled unit; replays outside of jit do so too."""
     if config.jit_disabled():
-        return ir.eval_olympuspr(olympuspr.olympuspr, olympuspr.consts, *args)
+        return ir.eval_olympuspr(jaxpr.olympuspr, jaxpr.consts, *args)
+    # Constants are operands: what is compiled is kept with the open program, which
+    # others may close with other values.
+    args = (*jaxpr.consts, *args)
     device = concrete_arrays.common_device(args)
     key = ("compiled", device, config.trace_context())
-    compiled = olympuspr.olympuspr.derived(
+    compiled = jaxpr.olympuspr.derived(
         key,
         lambda p: compiled_programs.build(
-            lowered_programs.lower(p, olympuspr.consts, name=name, device=device)
+            lowered_programs.lower(ir.hoist_consts(p), (), name=name, device=device)
         ),
     )
     buffers = [x._buffer for x in concrete_arrays.on_device(args, device)]
     if config.debug_key_reuse.value:
-        return evaluate.follow_run(compiled, [*olympuspr.consts, *args], buffers)
+        return evaluate.follow_run(compiled, args, buffers)
     return compiled.run(buffers)
 
 
@@ -236,7 +231,7 @@ def bind_program(
     return pjit_p.bind(
         *consts,
         *args,
-        olympuspr=hoisted,
+        jaxpr=hoisted,
         name=name,
         donated_invars=(False,) * len(consts) + (donated or (False,) * len(args)),
         keep_unused=keep_unused,

@@ -69,23 +69,23 @@ def _counts(spec: PartitionSpec, manual: Manual, ndim: int) -> tuple[int, ...]:
 
 
 def _abstract(
-    *args: Any, olympuspr: Any, mesh: Any, manual_axes: Any, check_vma: bool,
+    *args: Any, jaxpr: Any, mesh: Any, manual_axes: Any, check_vma: bool,
     out_specs: Any, **_: Any,
 ) -> Any:  # fmt: skip
     manual = Manual(mesh, manual_axes, check_vma)
-    rows = zip(olympuspr.out_avals, out_specs, strict=True)
+    rows = zip(jaxpr.out_avals, out_specs, strict=True)
     return [global_aval(aval, spec, manual) for aval, spec in rows]
 
 
-def _effects(*args: Any, olympuspr: Any, **_: Any) -> Any:
-    return olympuspr.effects
+def _effects(*args: Any, jaxpr: Any, **_: Any) -> Any:
+    return jaxpr.effects
 
 
 # -- lowering --------------------------------------------------------------------------
 
 
 def _lower(
-    ctx: Any, *operands: str, olympuspr: Any, mesh: Any, manual_axes: Any,
+    ctx: Any, *operands: str, jaxpr: Any, mesh: Any, manual_axes: Any,
     check_vma: bool, in_specs: Any, out_specs: Any,
 ) -> Any:  # fmt: skip
     if isinstance(mesh, AbstractMesh):
@@ -93,7 +93,7 @@ def _lower(
             f"shard_map: a mesh with devices is required to compile, got {mesh}; give "
             "mesh=, or write `with olympus.set_mesh(mesh):`"
         )
-    module, program = ctx.module, olympuspr.olympuspr
+    module, program = ctx.module, jaxpr.olympuspr
     symbol = module.mesh(mesh)
     outer = module.manual
     module.manual = _manual_within(outer, mesh, manual_axes)
@@ -142,7 +142,7 @@ def _manual_within(outer: Any, mesh: Any, axes: tuple[Any, ...]) -> Manual:
 # -- derivatives -----------------------------------------------------------------------
 
 
-def _jvp(primals: Any, tangents: Any, *, olympuspr: Any, **params: Any) -> Any:
+def _jvp(primals: Any, tangents: Any, *, jaxpr: Any, **params: Any) -> Any:
     nonzero = call_rules.nonzero_flags(tangents)
     manual = _manual_of(params)
 
@@ -150,14 +150,14 @@ def _jvp(primals: Any, tangents: Any, *, olympuspr: Any, **params: Any) -> Any:
         with manual_over(manual):
             return ad.jvp_olympuspr(p, nonzero)
 
-    program, out_nonzero = olympuspr.olympuspr.derived(
+    program, out_nonzero = jaxpr.olympuspr.derived(
         ("shard_map jvp", nonzero, manual), differentiate
     )
     slopes = call_rules.nonzero_values(tangents)
     specs = dict(params)
     specs["in_specs"] += call_rules.select(params["in_specs"], nonzero)
     specs["out_specs"] += call_rules.select(params["out_specs"], out_nonzero)
-    outs = shard_map_p.bind(*primals, *slopes, olympuspr=program, **specs)
+    outs = shard_map_p.bind(*primals, *slopes, jaxpr=program, **specs)
     n = len(out_nonzero)
     return outs[:n], _tangents(out_nonzero, outs[n:], outs[:n])
 
@@ -170,18 +170,18 @@ def _tangents(nonzero: Any, slopes: Any, outs: Any) -> list[Any]:
     return call_rules.fill_zeros(nonzero, slopes, list(map(avals_.aval_of, outs)))
 
 
-def _linearize(primals: Any, tangents: Any, *, olympuspr: Any, **params: Any) -> Any:
+def _linearize(primals: Any, tangents: Any, *, jaxpr: Any, **params: Any) -> Any:
     """Runs the program once; its residuals are stacked over the devices."""
     nonzero = call_rules.nonzero_flags(tangents)
     manual = _manual_of(params)
-    split = olympuspr.olympuspr.derived(
+    split = jaxpr.olympuspr.derived(
         ("shard_map linearized", nonzero, manual),
         lambda p: _Split(p, nonzero, manual),
     )
-    n = len(olympuspr.out_avals)
+    n = len(jaxpr.out_avals)
     first = dict(params)
     first["out_specs"] += split.specs
-    outs = shard_map_p.bind(*primals, olympuspr=split.forward, **first)
+    outs = shard_map_p.bind(*primals, jaxpr=split.forward, **first)
     kept = [primals[i] for i in split.inputs] + outs[n:]
     kept_specs = tuple([params["in_specs"][i] for i in split.inputs]) + split.specs
     slopes = call_rules.nonzero_values(tangents)
@@ -191,7 +191,7 @@ def _linearize(primals: Any, tangents: Any, *, olympuspr: Any, **params: Any) ->
     second["out_specs"] = call_rules.select(params["out_specs"], is_nonzero)
 
     def apply() -> list[Any]:
-        out_slopes = shard_map_p.bind(*kept, *slopes, olympuspr=split.linear, **second)
+        out_slopes = shard_map_p.bind(*kept, *slopes, jaxpr=split.linear, **second)
         return _tangents(is_nonzero, out_slopes, outs[:n])
 
     return outs[:n], apply
@@ -279,7 +279,7 @@ def _retrace(
     return inner_programs.retrace(run, in_avals, None, "shard_map", "body")
 
 
-def _transpose(cts: Any, *args: Any, olympuspr: Any, **params: Any) -> Any:
+def _transpose(cts: Any, *args: Any, jaxpr: Any, **params: Any) -> Any:
     linear = tuple([type(x) is Linear for x in args])
     nonzero = call_rules.nonzero_flags(cts)
     manual = _manual_of(params)
@@ -295,7 +295,7 @@ def _transpose(cts: Any, *args: Any, olympuspr: Any, **params: Any) -> Any:
                 program = _rescale(program, n_known, ct_specs, back, manual)
             return program, in_nonzero
 
-    program, in_nonzero = olympuspr.olympuspr.derived(
+    program, in_nonzero = jaxpr.olympuspr.derived(
         ("shard_map transposed", linear, nonzero, manual, ct_specs, linear_specs),
         transpose,
     )
@@ -306,7 +306,7 @@ def _transpose(cts: Any, *args: Any, olympuspr: Any, **params: Any) -> Any:
     specs["in_specs"] = known_specs + ct_specs
     specs["out_specs"] = call_rules.select(linear_specs, in_nonzero)
     in_cts = shard_map_p.bind(
-        *known, *call_rules.nonzero_values(cts), olympuspr=program, **specs
+        *known, *call_rules.nonzero_values(cts), jaxpr=program, **specs
     )
     return inner_programs.assign_cotangents(args, in_nonzero, in_cts)
 
@@ -359,10 +359,10 @@ def _sum_over(x: Any, axes: tuple[Any, ...]) -> Any:
 
 
 def _discharge(
-    context: discharge.Context, args: Any, *, olympuspr: Any, **params: Any
+    context: discharge.Context, args: Any, *, jaxpr: Any, **params: Any
 ) -> Any:
     """What is written leaves as it came: divided by the same spec."""
-    closed, own_consts = inner_programs.absorb(olympuspr)
+    closed, own_consts = inner_programs.absorb(jaxpr)
     context = context.with_consts(own_consts)
     context.check_distinct("shard_map", closed.olympuspr)
     manual = _manual_of(params)
@@ -372,7 +372,7 @@ def _discharge(
     specs = (PartitionSpec(),) * len(consts) + params["in_specs"]
     params["in_specs"] = specs
     params["out_specs"] += tuple([specs[i] for i in without.written])
-    outs = shard_map_p.bind(*consts, *args, olympuspr=without.closed, **params)
+    outs = shard_map_p.bind(*consts, *args, jaxpr=without.closed, **params)
     outs, last = without.split(outs)
     return outs, without.last_of(last, len(own_consts) + len(args))[len(own_consts) :]
 
@@ -380,21 +380,21 @@ def _discharge(
 # -- checks ----------------------------------------------------------------------------
 
 
-def _checkify(checks: Any, *args: Any, olympuspr: Any, **params: Any) -> Any:
+def _checkify(checks: Any, *args: Any, jaxpr: Any, **params: Any) -> Any:
     """Each device has a state; that of the first which failed counts."""
     manual = _manual_of(params)
     with manual_over(manual):
-        checked = checks.program(olympuspr, manual)
+        checked = checks.program(jaxpr, manual)
         if checked is not None:
             closed = _with_stacked_states(checked)
     if checked is None:
-        return shard_map_p.bind(*args, olympuspr=olympuspr, **params)
-    consts = [*checked.consts, *olympuspr.consts]
+        return shard_map_p.bind(*args, jaxpr=jaxpr, **params)
+    consts = [*checked.consts, *jaxpr.consts]
     params["in_specs"] = (PartitionSpec(),) * len(consts) + params["in_specs"]
     params["out_specs"] = (PartitionSpec(manual.axes),) * checked.size + params[
         "out_specs"
     ]
-    outs = shard_map_p.bind(*consts, *args, olympuspr=closed, **params)
+    outs = shard_map_p.bind(*consts, *args, jaxpr=closed, **params)
     state = checks.first_failed(outs[: checked.size])
     checks.join_checked(checked, state)
     return outs[checked.size :]
@@ -415,10 +415,10 @@ def _with_stacked_states(checked: Any) -> ir.ClosedOlympuspr:
 # -- batching, dead code ---------------------------------------------------------------
 
 
-def _batch(axis: Any, args: Any, dims: Any, *, olympuspr: Any, **params: Any) -> Any:
+def _batch(axis: Any, args: Any, dims: Any, *, jaxpr: Any, **params: Any) -> Any:
     manual = _manual_of(params)
     with manual_over(manual):
-        batched, out_dims = batching.batch_olympuspr(olympuspr, axis, tuple(dims))
+        batched, out_dims = batching.batch_olympuspr(jaxpr, axis, tuple(dims))
     params["in_specs"] = tuple(map(_with_axis, params["in_specs"], dims))
     params["out_specs"] = tuple(map(_with_axis, params["out_specs"], out_dims))
     if batched.consts:
@@ -427,7 +427,7 @@ def _batch(axis: Any, args: Any, dims: Any, *, olympuspr: Any, **params: Any) ->
         ]
         args = [*batched.consts, *args]
         batched = ir.ClosedOlympuspr(ir.hoist_consts(batched.olympuspr))
-    return shard_map_p.bind(*args, olympuspr=batched, **params), out_dims
+    return shard_map_p.bind(*args, jaxpr=batched, **params), out_dims
 
 
 def _with_axis(spec: PartitionSpec, dim: int | None) -> PartitionSpec:
@@ -443,7 +443,7 @@ def _dce(used: list[bool], eqn: ir.Eqn) -> Any:
 
 
 def _print(eqn: ir.Eqn) -> Any:
-    names = ("check_vma", "in_specs", "manual_axes", "mesh", "out_specs", "olympuspr")
+    names = ("check_vma", "in_specs", "manual_axes", "mesh", "out_specs", "jaxpr")
     return [(k, str(eqn.params[k]) if k == "mesh" else eqn.params[k]) for k in names]
 
 

@@ -20,16 +20,16 @@ from olympus._src.programs import inner_programs, scan_operands
 
 
 @takes_primitive
-def call(p: Any, checks: Any, *args: Any, olympuspr: Any, **params: Any) -> list[Any]:
+def call(p: Any, checks: Any, *args: Any, jaxpr: Any, **params: Any) -> list[Any]:
     """A program applied as one equation."""
-    checked = checks.program(olympuspr)
+    checked = checks.program(jaxpr)
     if checked is None:
-        return p.bind(*args, olympuspr=olympuspr, **params)
-    consts = [*checked.consts, *olympuspr.consts]
+        return p.bind(*args, jaxpr=jaxpr, **params)
+    consts = [*checked.consts, *jaxpr.consts]
     if "donated_invars" in params:
         params["donated_invars"] = (False,) * len(consts) + params["donated_invars"]
     inner = ir.ClosedOlympuspr(ir.hoist_consts(checked.program))
-    outs = p.bind(*consts, *args, olympuspr=inner, **params)
+    outs = p.bind(*consts, *args, jaxpr=inner, **params)
     checks.join_checked(checked, outs[: checked.size])
     return outs[checked.size :]
 
@@ -90,7 +90,7 @@ def counted_scan(
 
 
 def _scan(bind: Any, checks: Any, args: Any, params: Any) -> list[Any]:
-    body = params["olympuspr"]
+    body = params["jaxpr"]
     checked = checks.program(body)
     if checked is None:
         return bind(*args, **params)
@@ -108,7 +108,7 @@ def _scan(bind: Any, checks: Any, args: Any, params: Any) -> list[Any]:
     program, consts = _trace(run, body, in_avals)
     params = {
         **params,
-        "olympuspr": ir.ClosedOlympuspr(ir.hoist_consts(program)),
+        "jaxpr": ir.ClosedOlympuspr(ir.hoist_consts(program)),
         "num_carry": params["num_carry"] + size,
         "num_consts": len(consts) + n,
     }
@@ -129,7 +129,7 @@ def while_loop(
     loop = _While(checks, params)
     if not loop.sites:
         return p.bind(*args, **params)
-    if params["cond_olympuspr"].out_avals[0].shape:
+    if params["cond_jaxpr"].out_avals[0].shape:
         raise ValueError(
             "checkify: a while_loop whose condition is mapped by vmap also runs for "
             "elements that are done, so their checks cannot be separated; put the "
@@ -142,20 +142,20 @@ def while_loop(
     state_avals = [avals_.aval_of(x) for x in first]
     body, more_body = _trace(
         loop.run_body,
-        params["body_olympuspr"],
+        params["body_jaxpr"],
         [*avals[: n + m], *state_avals, *avals[n + m :]],
     )
     test, more_test = _trace(
         loop.run_test,
-        params["cond_olympuspr"],
+        params["cond_jaxpr"],
         [*avals[:n], *state_avals, *avals[n + m :]],
     )
     test, _ = partial_eval.dce_olympuspr(test, [True], instantiate=True)
     params = {
         **params,
-        "cond_olympuspr": ir.ClosedOlympuspr(ir.hoist_consts(test)),
+        "cond_jaxpr": ir.ClosedOlympuspr(ir.hoist_consts(test)),
         "cond_nconsts": len(more_test) + n,
-        "body_olympuspr": ir.ClosedOlympuspr(ir.hoist_consts(body)),
+        "body_jaxpr": ir.ClosedOlympuspr(ir.hoist_consts(body)),
         "body_nconsts": len(more_body) + n + m,
     }
     test_consts = (*more_test, *test_consts)
@@ -176,7 +176,7 @@ class _While:
 
     def __init__(self, checks: Any, params: Any) -> None:
         self._checks = checks
-        self._body, self._test = params["body_olympuspr"], params["cond_olympuspr"]
+        self._body, self._test = params["body_jaxpr"], params["cond_jaxpr"]
         self._in_body = checks.program(self._body)
         self._in_test = checks.program(self._test)
         body_sites = self._in_body.sites if self._in_body else ()
@@ -222,22 +222,20 @@ class _While:
 
 @takes_primitive
 def solver(
-    p: Any, checks: Any, *args: Any, const_lengths: Any, olympusprs: Any
+    p: Any, checks: Any, *args: Any, const_lengths: Any, jaxprs: Any
 ) -> list[Any]:
     """A root or a linear solve: the state is one more result, after the solution."""
-    method = olympusprs.solve
+    method = jaxprs.solve
     checked = checks.program(method)
     if checked is None:
-        return p.bind(*args, const_lengths=const_lengths, olympusprs=olympusprs)
+        return p.bind(*args, const_lengths=const_lengths, jaxprs=jaxprs)
 
     def run(*values: Any) -> list[Any]:
         state, outs = checked.run(*method.consts, *values)
         return [*outs, *state]
 
     new = ir.ClosedOlympuspr(*_trace(run, method, method.in_avals))
-    outs = p.bind(
-        *args, const_lengths=const_lengths, olympusprs=olympusprs._replace(solve=new)
-    )
+    outs = p.bind(*args, const_lengths=const_lengths, jaxprs=jaxprs._replace(solve=new))
     size = len(method.out_avals)
     checks.join_checked(checked, outs[size:])
     return outs[:size]

@@ -39,7 +39,7 @@ def apply(
 def _apply(
     p: Any, checks: Any, args: Any, params: Any, rule: str, quiet_rule: Any
 ) -> list[Any]:
-    closed = params["call_olympuspr"]
+    closed = params["call_jaxpr"]
     if checks.of_users:
         quiet = quiet_rule(checks.only_of_users, params[rule])
         params[rule] = params[rule].derived(quiet)
@@ -48,7 +48,7 @@ def _apply(
         return p.bind(*args, **params)
     state, _ = checked.run(*closed.consts, *map(barriers.stop_gradient, args))
     if checks.of_users:
-        params["call_olympuspr"] = _quiet_program(checks, closed)
+        params["call_jaxpr"] = _quiet_program(checks, closed)
     outs = p.bind(*args, **params)
     checks.join_checked(checked, state)
     return outs

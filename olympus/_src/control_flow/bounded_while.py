@@ -58,12 +58,12 @@ class _AsScan:
         self.count: Any = None
 
     def bind(
-        self, *args: Any, olympuspr: Any, num_consts: int, num_carry: int, **_: Any
+        self, *args: Any, jaxpr: Any, num_consts: int, num_carry: int, **_: Any
     ) -> list[Any]:
         """Applies it; carries that the condition does not know follow those it does."""
-        test = self._params["cond_olympuspr"].olympuspr
+        test = self._params["cond_jaxpr"].olympuspr
         known = len(self._cond_consts) + num_carry
-        more = [ir.Var(aval) for aval in olympuspr.out_avals[:num_carry]]
+        more = [ir.Var(aval) for aval in jaxpr.out_avals[:num_carry]]
         more = more[len(test.invars) - known + num_carry :]
         if more:
             info = inner_programs.forget_argument_names(test.debug_info)
@@ -73,9 +73,9 @@ class _AsScan:
             *args,
             **{
                 **self._params,
-                "body_olympuspr": olympuspr,
+                "body_jaxpr": jaxpr,
                 "body_nconsts": num_consts,
-                "cond_olympuspr": ir.ClosedOlympuspr(test),
+                "cond_jaxpr": ir.ClosedOlympuspr(test),
             },
         )
         return outs
@@ -96,10 +96,10 @@ class _LinearLoop:
 
 def _scan_params(params: Any) -> dict[str, Any]:
     """The parameters by the names that `scan` has for them."""
-    body = params["body_olympuspr"]
-    n_carry = len(params["cond_olympuspr"].in_avals) - params["cond_nconsts"]
+    body = params["body_jaxpr"]
+    n_carry = len(params["cond_jaxpr"].in_avals) - params["cond_nconsts"]
     return {
-        "olympuspr": body,
+        "jaxpr": body,
         "num_consts": params["body_nconsts"],
         "num_carry": n_carry,
         "length": params["max_steps"],
@@ -111,22 +111,20 @@ def _scan_params(params: Any) -> dict[str, Any]:
 # -- rules -----------------------------------------------------------------------------
 
 
-def _abstract(*args: Any, body_olympuspr: Any, max_steps: int, **params: Any) -> Any:
+def _abstract(*args: Any, body_jaxpr: Any, max_steps: int, **params: Any) -> Any:
     n_carry = len(args) - params["cond_nconsts"] - params["body_nconsts"]
-    outs = body_olympuspr.out_avals
+    outs = body_jaxpr.out_avals
     rows = [scan.stacked_aval(a, max_steps) for a in outs[n_carry:]]
     return [loop_lowering.counter(max_steps), *outs[:n_carry], *rows]
 
 
-def _effects(
-    *args: Any, body_olympuspr: Any, cond_olympuspr: Any, **params: Any
-) -> Any:
-    return inner_programs.join_effects("while_loop", body_olympuspr, cond_olympuspr)
+def _effects(*args: Any, body_jaxpr: Any, cond_jaxpr: Any, **params: Any) -> Any:
+    return inner_programs.join_effects("while_loop", body_jaxpr, cond_jaxpr)
 
 
 def _check(*args: Any, **params: Any) -> None:
     parts = Parts(args, params)
-    test = params["cond_olympuspr"]
+    test = params["cond_jaxpr"]
     operands = parts.cond_consts + parts.carry
     inner_programs.check_operand_types(
         "bounded_while, condition", operands, test.in_avals
@@ -138,7 +136,7 @@ def _check(*args: Any, **params: Any) -> None:
 
 
 def _lower(ctx: Any, *operands: str, **params: Any) -> list[str]:
-    body, test = params["body_olympuspr"], params["cond_olympuspr"]
+    body, test = params["body_jaxpr"], params["cond_jaxpr"]
     n_test, bound = params["cond_nconsts"], params["max_steps"]
     as_scan = _scan_params(params)
     kind = loop_lowering.counter(bound)
@@ -212,7 +210,7 @@ def _batch(axis: Any, args: Any, dims: Any, **params: Any) -> Any:
     tests, test_consts = inner_programs.absorb(tests)
     new = {
         **params,
-        "cond_olympuspr": tests,
+        "cond_jaxpr": tests,
         "cond_nconsts": len(test_consts) + params["cond_nconsts"],
     }
     p = _AsScan(test_consts + parts.cond_consts, new)
@@ -229,7 +227,7 @@ def _batch_masked(axis: Any, parts: Parts, dims_of: Parts, params: Any) -> Any:
     took. An element that is done keeps its carry. What then runs for it runs on its
     first carry, so that the derivative is as finite as that of its own steps.
     """
-    body, test = params["body_olympuspr"], params["cond_olympuspr"]
+    body, test = params["body_jaxpr"], params["cond_jaxpr"]
     inner_programs.refuse_unmasked("while_loop", body, test)
     all_carries = [True] * len(parts.carry)
     carry = loop_batching.carry_at_front(axis, parts.carry, dims_of.carry, all_carries)
@@ -251,9 +249,9 @@ def _batch_masked(axis: Any, parts: Parts, dims_of: Parts, params: Any) -> Any:
     batched, more = inner_programs.absorb(batched)
     new = {
         **params,
-        "body_olympuspr": batched,
+        "body_jaxpr": batched,
         "body_nconsts": len(more) + len(consts),
-        "cond_olympuspr": _any_goes_on([avals_.aval_of(x) for x in carry]),
+        "cond_jaxpr": _any_goes_on([avals_.aval_of(x) for x in carry]),
         "cond_nconsts": 0,
     }
     outs = bounded_while_p.bind(*more, *consts, *carry, **new)
@@ -264,7 +262,7 @@ def _batch_masked(axis: Any, parts: Parts, dims_of: Parts, params: Any) -> Any:
 
 def _with_condition(params: Any) -> ir.ClosedOlympuspr:
     """A step of one element, which carries whether it continues and its steps."""
-    body, test = params["body_olympuspr"], params["cond_olympuspr"]
+    body, test = params["body_jaxpr"], params["cond_jaxpr"]
     n_test = params["cond_nconsts"]
     n = n_test + params["body_nconsts"]
     n_carry = len(test.in_avals) - n_test
@@ -310,9 +308,9 @@ def _print(eqn: ir.Eqn) -> Any:
 
 
 _PRINTED = (
-    "body_olympuspr",
+    "body_jaxpr",
     "body_nconsts",
-    "cond_olympuspr",
+    "cond_jaxpr",
     "cond_nconsts",
     "keep",
     "max_steps",
@@ -422,9 +420,9 @@ def _bind(
         *test_consts,
         *body_consts,
         *carry,
-        body_olympuspr=body,
+        body_jaxpr=body,
         body_nconsts=len(body_consts),
-        cond_olympuspr=test,
+        cond_jaxpr=test,
         cond_nconsts=len(test_consts),
         keep=keep,
         max_steps=max_steps,

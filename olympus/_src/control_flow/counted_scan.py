@@ -115,15 +115,15 @@ SPLITS = {"all": ad.linearize_olympuspr, "carry": linearize_with_recomputation}
 
 
 def _abstract(
-    count: Any, *args: Any, olympuspr: Any, num_carry: int, length: Any, **_: Any
+    count: Any, *args: Any, jaxpr: Any, num_carry: int, length: Any, **_: Any
 ) -> Any:
-    outs = olympuspr.out_avals
+    outs = jaxpr.out_avals
     rows = [scan.stacked_aval(a, length) for a in outs[num_carry:]]
     return outs[:num_carry] + rows
 
 
-def _effects(count: Any, *args: Any, olympuspr: Any, **params: Any) -> Any:
-    return inner_programs.join_effects("while_loop", olympuspr)
+def _effects(count: Any, *args: Any, jaxpr: Any, **params: Any) -> Any:
+    return inner_programs.join_effects("while_loop", jaxpr)
 
 
 def _check(count: Any, *args: Any, **params: Any) -> None:
@@ -136,7 +136,7 @@ def _check(count: Any, *args: Any, **params: Any) -> None:
 
 
 def _lower(ctx: Any, count: str, *operands: str, **params: Any) -> list[str]:
-    body, length = params["olympuspr"], params["length"]
+    body, length = params["jaxpr"], params["length"]
     kind = loop_lowering.counter(length)
 
     def test(block: Any, i: str, consts: list[str], carry: list[str]) -> str:
@@ -200,7 +200,7 @@ def _batch_masked(
     inputs = [*more, count, *fixed, *parts.carry, rows, *xs]
     in_dims = [*[None] * len(more), 0, *fixed_dims, *dims_of.carry, None, *x_dims]
     n_consts = len(more) + 1 + len(fixed)
-    params = {**params, "olympuspr": closed, "num_consts": n_consts}
+    params = {**params, "jaxpr": closed, "num_consts": n_consts}
     return scan.batch(Counted(most), axis, inputs, in_dims, **params)
 
 
@@ -210,7 +210,7 @@ def _mask_step(params: Any, n_firsts: int) -> ir.ClosedOlympuspr:
     It takes more constants: the element's count, and the slices of its first step. Of
     what is scanned over, the number of the row comes first.
     """
-    body, n_carry = params["olympuspr"], params["num_carry"]
+    body, n_carry = params["jaxpr"], params["num_carry"]
     start = 1 + n_firsts
     ends = start + params["num_consts"], start + params["num_consts"] + n_carry
 
@@ -329,7 +329,7 @@ def _print(eqn: ir.Eqn) -> Any:
 
 
 _PRINTED = (
-    "olympuspr",
+    "jaxpr",
     "keep",
     "length",
     "num_carry",

@@ -20,10 +20,10 @@ from olympus._src.programs.while_operands import Parts as WhileParts
 # -- scan ------------------------------------------------------------------------------
 
 
-def scan(context: Context, args: Any, *, olympuspr: Any, **params: Any) -> Any:
+def scan(context: Context, args: Any, *, jaxpr: Any, **params: Any) -> Any:
     """The rule of `scan_p.discharge`."""
-    _refuse_scanned(Parts(olympuspr.in_avals, params).xs)
-    closed, own_consts = inner_programs.absorb(olympuspr)
+    _refuse_scanned(Parts(jaxpr.in_avals, params).xs)
+    closed, own_consts = inner_programs.absorb(jaxpr)
     context = context.with_consts(own_consts)
     context.check_distinct("scan", closed.olympuspr)
     without = discharge.discharge(closed.olympuspr, context.keeps_rules)
@@ -36,7 +36,7 @@ def scan(context: Context, args: Any, *, olympuspr: Any, **params: Any) -> Any:
         *select(consts, is_written),
         *parts.carry,
         *parts.xs,
-        olympuspr=ir.ClosedOlympuspr(_carrying(without, len(consts))),
+        jaxpr=ir.ClosedOlympuspr(_carrying(without, len(consts))),
         **{
             **params,
             "num_consts": sum(kept),
@@ -83,7 +83,7 @@ def while_loop(context: Context, args: Any, before: int = 0, **params: Any) -> A
     """The rule of `while_p.discharge`; `before` results precede the carries."""
     parts, names = WhileParts(args, params), WhileParts(context.refs, params)
     test, test_consts = _without_refs(
-        context, params["cond_olympuspr"], names.cond_consts, "the condition"
+        context, params["cond_jaxpr"], names.cond_consts, "the condition"
     )
     if test.written:
         raise ValueError(
@@ -91,7 +91,7 @@ def while_loop(context: Context, args: Any, before: int = 0, **params: Any) -> A
             f"{test.closed.in_avals[test.written[0]].short()}; write in body_fun"
         )
     body, body_consts = _without_refs(
-        context, params["body_olympuspr"], names.body_consts, "the body"
+        context, params["body_jaxpr"], names.body_consts, "the body"
     )
     names_of_body = [*[None] * (len(body_consts)), *names.body_consts]
     names_of_test = [*[None] * (len(test_consts)), *names.cond_consts]
@@ -110,9 +110,9 @@ def while_loop(context: Context, args: Any, before: int = 0, **params: Any) -> A
         *parts.carry,
         **{
             **params,
-            "body_olympuspr": ir.ClosedOlympuspr(steady),
+            "body_jaxpr": ir.ClosedOlympuspr(steady),
             "body_nconsts": len(own),
-            "cond_olympuspr": ir.ClosedOlympuspr(goes_on),
+            "cond_jaxpr": ir.ClosedOlympuspr(goes_on),
             "cond_nconsts": sum(kept),
         },
     )

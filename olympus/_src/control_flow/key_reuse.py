@@ -34,7 +34,7 @@ def scan(uses: Uses, eqn: ir.Eqn, operands: Sequence[Any]) -> Any:
     for i in uses.iterate(n):
         xs = [x[i] if x is not None and x.ndim else None for x in parts.xs]
         xs = [x if x is None else np.asarray(x, object) for x in xs]
-        outs = uses.apply(params["olympuspr"], [*parts.consts, *carry, *xs])
+        outs = uses.apply(params["jaxpr"], [*parts.consts, *carry, *xs])
         carry = outs[: len(carry)]
         rows.append(outs[len(carry) :])
     if not rows:
@@ -61,8 +61,8 @@ def while_loop(uses: Uses, eqn: ir.Eqn, operands: Sequence[Any]) -> Any:
     n, m = params["cond_nconsts"], params["body_nconsts"]
     tested, fixed, carry = operands[:n], operands[n : n + m], operands[n + m :]
     for _ in uses.iterate(min(_iterations(carry), _MAX_ITERATIONS)):
-        uses.apply(params["cond_olympuspr"], [*tested, *carry])
-        outs = uses.apply(params["body_olympuspr"], [*fixed, *carry])
+        uses.apply(params["cond_jaxpr"], [*tested, *carry])
+        outs = uses.apply(params["body_jaxpr"], [*fixed, *carry])
         carry = outs[: len(carry)]
     return carry
 

@@ -62,7 +62,7 @@ def batch_condition(
       The program; the batch dimension of its result; and which carries are mapped
       after any number of steps.
     """
-    body, condition = params["body_olympuspr"], params["cond_olympuspr"]
+    body, condition = params["body_jaxpr"], params["cond_jaxpr"]
     *_, mapped = batch_step(axis, body, body_const_dims, carry_dims)
     in_dims = (*cond_const_dims, *[0 if m else None for m in mapped])
     batched, (dim,) = batching.batch_olympuspr(condition, axis, in_dims)

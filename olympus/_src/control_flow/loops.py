@@ -12,7 +12,7 @@ from olympus._src.control_flow import scan, while_loop
 from olympus._src.core import avals as avals_
 from olympus._src.core import dtypes
 from olympus._src.core.array_type import ArrayLike, PyTree
-from olympus._src.foundation import config, errors
+from olympus._src.foundation import config, errors, source_info
 from olympus._src.interpreters import batching
 from olympus._src.lax import concatenation, elementwise, families, shaping
 from olympus._src.programs import inner_programs
@@ -111,7 +111,7 @@ def _has_steps_left(carry: Any) -> Any:
 
 def _named_like(wrapper: Any, fun: Any) -> Any:
     wrapper.__wrapped__ = fun
-    wrapper.__name__ = getattr(fun, "__name__", type(fun).__name__)
+    wrapper.__name__ = source_info.function_name(fun)
     return wrapper
 
 

@@ -99,7 +99,7 @@ def _check_equal_shapes(what: str, operands: Sequence[Any]) -> None:
 # -- reduce ----------------------------------------------------------------------------
 
 
-def _abstract(*args: Any, olympuspr: Any, dimensions: Any, **_: Any) -> Any:
+def _abstract(*args: Any, jaxpr: Any, dimensions: Any, **_: Any) -> Any:
     operands = args[: len(args) // 2]
     _check_equal_shapes("lax.reduce", operands)
     families.check_axes("reduce", operands[0], dimensions)
@@ -107,7 +107,7 @@ def _abstract(*args: Any, olympuspr: Any, dimensions: Any, **_: Any) -> Any:
     return [ShapedArray(tuple(shape), a.dtype, a.weak_type) for a in operands]
 
 
-def _lower(ctx: Any, *args: str, olympuspr: Any, dimensions: Any, **_: Any) -> Any:
+def _lower(ctx: Any, *args: str, jaxpr: Any, dimensions: Any, **_: Any) -> Any:
     count = len(args) // 2
     scalars = [ShapedArray((), a.dtype) for a in ctx.avals_in[:count]]
     return ctx.block.op(
@@ -116,7 +116,7 @@ def _lower(ctx: Any, *args: str, olympuspr: Any, dimensions: Any, **_: Any) -> A
         [*ctx.avals_in[:count], *scalars],
         ctx.avals_out,
         f"dimensions = {types.i64_array(dimensions)}",
-        [_region(ctx, olympuspr.olympuspr, scalars * 2)],
+        [_region(ctx, jaxpr.olympuspr, scalars * 2)],
     )
 
 
@@ -138,7 +138,7 @@ def _batch_starts(axis: Any, args: Any, dims: Any, dimensions: Any, params: Any)
     moved = [families.at_front(axis, x, d) for x, d in zip(args, dims, strict=True)]
 
     def fold(*one: Any) -> Any:
-        return _fold_by_halves(params["olympuspr"].olympuspr, dimensions, one)
+        return _fold_by_halves(params["jaxpr"].olympuspr, dimensions, one)
 
     outs, out_dims = batching.batch(fold, axis, moved, (0,) * len(moved))
     return outs, out_dims
@@ -194,11 +194,9 @@ def _fold_by_halves(program: Any, dimensions: Any, args: Sequence[Any]) -> list[
     return [shaping.reshape(x, tuple(outer)) for x in first]
 
 
-def _jvp(
-    primals: Any, tangents: Any, *, olympuspr: Any, dimensions: Any, **_: Any
-) -> Any:
+def _jvp(primals: Any, tangents: Any, *, jaxpr: Any, dimensions: Any, **_: Any) -> Any:
     return ad.jvp(
-        lambda *xs: _fold_by_halves(olympuspr.olympuspr, dimensions, xs),
+        lambda *xs: _fold_by_halves(jaxpr.olympuspr, dimensions, xs),
         primals,
         tangents,
     )
@@ -293,7 +291,7 @@ def reduce(
         *xs,
         *starts,
         computation=computation,
-        olympuspr=program,
+        jaxpr=program,
         dimensions=axes,
     )
     return structure.unflatten(outs)
@@ -334,7 +332,7 @@ def _start(what: str, start: Any, operand: Any) -> Any:
 # -- reduce_window ---------------------------------------------------------------------
 
 
-def _window_abstract(*args: Any, olympuspr: Any, **params: Any) -> Any:
+def _window_abstract(*args: Any, jaxpr: Any, **params: Any) -> Any:
     operands = args[: len(args) // 2]
     _check_equal_shapes("lax.reduce_window", operands)
     windows.check("reduce_window", operands[0], params)
@@ -344,7 +342,7 @@ def _window_abstract(*args: Any, olympuspr: Any, **params: Any) -> Any:
     return [ShapedArray(shape, a.dtype, a.weak_type) for a in operands]
 
 
-def _window_lower(ctx: Any, *args: str, olympuspr: Any, **params: Any) -> Any:
+def _window_lower(ctx: Any, *args: str, jaxpr: Any, **params: Any) -> Any:
     operands, outs = ctx.avals_in[: len(args) // 2], ctx.avals_out
     scalars = [ShapedArray((), a.dtype) for a in operands]
     if not outs[0].size:
@@ -356,7 +354,7 @@ def _window_lower(ctx: Any, *args: str, olympuspr: Any, **params: Any) -> Any:
         outs,
         params,
         scalars,
-        lambda block, names: _fold(ctx, block, olympuspr.olympuspr, names),
+        lambda block, names: _fold(ctx, block, jaxpr.olympuspr, names),
     )
 
 
@@ -404,9 +402,9 @@ def _window_elements(x: Any, start: Any, params: Any) -> Any:
     return shaping.reshape(elements, places.shape)
 
 
-def _window_jvp(primals: Any, tangents: Any, *, olympuspr: Any, **params: Any) -> Any:
+def _window_jvp(primals: Any, tangents: Any, *, jaxpr: Any, **params: Any) -> Any:
     """Through the same reduction of the windows' elements, arranged along one axis."""
-    outs = reduce_window_p.bind(*primals, olympuspr=olympuspr, **params)
+    outs = reduce_window_p.bind(*primals, jaxpr=jaxpr, **params)
     count = len(outs)
     if not avals.aval_of(outs[0]).size:
         return outs, [Zero(avals.aval_of(out).to_tangent()) for out in outs]
@@ -417,7 +415,7 @@ def _window_jvp(primals: Any, tangents: Any, *, olympuspr: Any, **params: Any) -
             _window_elements(x, start, params)
             for x, start in zip(args[:count], primals[count:], strict=True)
         ]
-        folded = _fold_by_halves(olympuspr.olympuspr, (0,), (*elements, *args[count:]))
+        folded = _fold_by_halves(jaxpr.olympuspr, (0,), (*elements, *args[count:]))
         shape = avals.aval_of(outs[0]).shape
         return [shaping.reshape(x, shape) for x in folded]
 
@@ -489,7 +487,7 @@ def reduce_window(
     if known is not None:
         return structure.unflatten([known.bind(xs[0], **params)])
     program, starts = _of_pairs("lax.reduce_window", computation, xs, starts, structure)
-    outs = reduce_window_p.bind(*xs, *starts, olympuspr=program, **params)
+    outs = reduce_window_p.bind(*xs, *starts, jaxpr=program, **params)
     return structure.unflatten(outs)
 
 
@@ -546,7 +544,7 @@ def scatter_apply(
         operand,
         gather.canonical_indices(scatter_indices, "lax.scatter_apply"),
         shaping.full(update_shape, 0, dtype),
-        update_olympuspr=program,
+        update_jaxpr=program,
         update_consts=(),
         dimension_numbers=gather.ScatterDimensionNumbers(
             *map(tuple, dimension_numbers)

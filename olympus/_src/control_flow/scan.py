@@ -10,6 +10,7 @@ from olympus._src.checkify import control_flow
 from olympus._src.control_flow import (
     loop_batching,
     loop_lowering,
+    operand_groups,
     scan_derivatives,
 )
 from olympus._src.core import avals as avals_
@@ -50,18 +51,18 @@ def _row_type(aval: Any) -> Any:
     return _slice_of(aval)
 
 
-def _abstract(*args: Any, olympuspr: Any, num_carry: int, length: Any, **_: Any) -> Any:
-    outs = olympuspr.out_avals
+def _abstract(*args: Any, jaxpr: Any, num_carry: int, length: Any, **_: Any) -> Any:
+    outs = jaxpr.out_avals
     return outs[:num_carry] + [stacked_aval(a, length) for a in outs[num_carry:]]
 
 
-def _effects(*args: Any, olympuspr: Any, **params: Any) -> Any:
-    return inner_programs.join_effects("scan", olympuspr)
+def _effects(*args: Any, jaxpr: Any, **params: Any) -> Any:
+    return inner_programs.join_effects("scan", jaxpr)
 
 
 def check(*args: Any, **params: Any) -> None:
     """The rule of `scan_p.check`."""
-    body, length = params["olympuspr"], params["length"]
+    body, length = params["jaxpr"], params["length"]
     parts = Parts(args, params)
     for x in parts.xs:
         if not x.shape or x.shape[0] != length:
@@ -77,7 +78,7 @@ def check(*args: Any, **params: Any) -> None:
 
 
 def _lower(ctx: Any, *operands: str, **params: Any) -> list[str]:
-    body, length = params["olympuspr"], params["length"]
+    body, length = params["jaxpr"], params["length"]
     loop = loop_lowering.Scan(
         ctx,
         length=length,
@@ -98,7 +99,7 @@ def _lower(ctx: Any, *operands: str, **params: Any) -> list[str]:
 @takes_primitive
 def batch(p: Any, axis: Any, args: Any, dims: Any, **params: Any) -> Any:
     """The rule of `scan_p.batch`, for every loop that is applied like it."""
-    body = params["olympuspr"]
+    body = params["jaxpr"]
     parts, dims_of = Parts(args, params), Parts(dims, params)
     xs, x_dims = loop_batching.keep_scanned_axes(parts.xs, dims_of.xs)
     batched, out_dims, mapped = loop_batching.batch_step(
@@ -113,7 +114,7 @@ def batch(p: Any, axis: Any, args: Any, dims: Any, **params: Any) -> Any:
     batched, new_consts = inner_programs.absorb(batched)
     params = {
         **params,
-        "olympuspr": batched,
+        "jaxpr": batched,
         "num_consts": len(new_consts) + params["num_consts"],
     }
     outs = p.bind(*new_consts, *parts.consts, *carry, *xs, **params)
@@ -157,7 +158,7 @@ def prune_carries(
 def dce(used: list[bool], eqn: ir.Eqn, first: int = 0) -> Any:
     """The rule of `scan_p.dce`; `first` operands come before those of the scan."""
     params = eqn.params
-    body, n_carry = params["olympuspr"], params["num_carry"]
+    body, n_carry = params["jaxpr"], params["num_carry"]
     if body.consts:
         return [True] * len(eqn.invars), eqn
     small, used_inputs = prune_carries(
@@ -173,7 +174,7 @@ def dce(used: list[bool], eqn: ir.Eqn, first: int = 0) -> Any:
         outvars=[v for v, u in zip(eqn.outvars, used, strict=True) if u],
         params={
             **params,
-            "olympuspr": ir.ClosedOlympuspr(small),
+            "jaxpr": ir.ClosedOlympuspr(small),
             "num_consts": sum(parts.consts),
             "num_carry": sum(parts.carry),
         },
@@ -185,10 +186,28 @@ def _print(eqn: ir.Eqn) -> Any:
     return [(k, eqn.params[k]) for k in _PRINTED]
 
 
-_PRINTED = ("olympuspr", "length", "num_carry", "num_consts", "reverse", "unroll")
+_PRINTED = ("jaxpr", "length", "num_carry", "num_consts", "reverse", "unroll")
 
-scan_p = Primitive(
+
+def _offer(trace_: Any, args: Any, params: Any) -> Any:
+    described = operand_groups.describe_operands(len(args), params)
+    return trace_.process_primitive(scan_p, args, described)
+
+
+class _Scan(Primitive):
+    """`scan`, which libraries may also apply with groups of operands."""
+
+    __slots__ = ()
+
+    def bind(self, *args: Any, **params: Any) -> Any:
+        if "ft_in" in params:
+            params = operand_groups.count_operands(params)
+        return super().bind(*args, **params)
+
+
+scan_p = _Scan(
     "scan",
+    offer=_offer,
     vary=as_abstract_says,
     multiple_results=True,
     abstract=_abstract,
@@ -435,7 +454,7 @@ def _bind(
             *consts,
             *varying,
             *xs,
-            olympuspr=closed,
+            jaxpr=closed,
             length=length,
             num_carry=len(varying),
             num_consts=len(consts),

@@ -76,7 +76,7 @@ def jvp_body(
 @takes_primitive
 def jvp(p: Any, primals: Any, tangents: Any, **params: Any) -> Any:
     """The rule of `scan_p.jvp`."""
-    body, n_carry = params["olympuspr"].olympuspr, params["num_carry"]
+    body, n_carry = params["jaxpr"].olympuspr, params["num_carry"]
     n_ys = len(body.outvars) - n_carry
     values, slopes = Parts(primals, params), Parts(tangents, params)
     start = Parts(nonzero_flags(tangents), params)
@@ -101,7 +101,7 @@ def jvp(p: Any, primals: Any, tangents: Any, **params: Any) -> Any:
         *instantiate_flagged(slopes.xs, nonzero.xs),
         **{
             **params,
-            "olympuspr": ir.ClosedOlympuspr(program),
+            "jaxpr": ir.ClosedOlympuspr(program),
             "num_consts": n_consts + sum(nonzero.consts),
             "num_carry": n_carry + n_t,
         },
@@ -247,7 +247,7 @@ def linearize(
       split: makes a forward and a tangent program of the body.
       **params: of the loop.
     """
-    body, n_carry = params["olympuspr"].olympuspr, params["num_carry"]
+    body, n_carry = params["jaxpr"].olympuspr, params["num_carry"]
     n_outs = len(body.outvars)
     start = Parts(nonzero_flags(tangents), params)
     flags, required, _ = settled_tangents(body, start, n_outs - n_carry)
@@ -266,7 +266,7 @@ def linearize(
         *operands.xs,
         **{
             **params,
-            "olympuspr": ir.ClosedOlympuspr(
+            "jaxpr": ir.ClosedOlympuspr(
                 program.replace(outvars=program.outvars[:n_outs] + kept_values.stacked)
             ),
             "num_consts": len(operands.consts),
@@ -316,7 +316,7 @@ def _tangent_loop(
     rows = [x for x, f in zip(residuals, fixed, strict=True) if not f]
     new_params = {
         **params,
-        "olympuspr": ir.ClosedOlympuspr(program),
+        "jaxpr": ir.ClosedOlympuspr(program),
         "num_consts": len(consts) + len(tc),
         "num_carry": len(ts),
     }
@@ -340,7 +340,7 @@ def _tangent_loop(
 @takes_primitive
 def transpose(p: Any, cts: Any, *args: Any, **params: Any) -> Any:
     """The rule of `scan_p.transpose`; the body must be linear in all of the carry."""
-    body, n_carry = params["olympuspr"].olympuspr, params["num_carry"]
+    body, n_carry = params["jaxpr"].olympuspr, params["num_carry"]
     parts = Parts(args, params)
     linear = Parts([type(x) is Linear for x in args], params)
     flags = [*linear.consts, *[True] * n_carry, *linear.xs]
@@ -372,7 +372,7 @@ def transpose(p: Any, cts: Any, *args: Any, **params: Any) -> Any:
         *nonzero_cts,
         **{
             **params,
-            "olympuspr": program,
+            "jaxpr": program,
             "num_consts": counts[0],
             "num_carry": len(sums) + n_carry,
             "reverse": not params["reverse"],

@@ -33,19 +33,17 @@ BOOL = np.dtype(np.bool_)
 ShapedArray = avals_.ShapedArray
 
 
-def _abstract(*args: Any, body_olympuspr: Any, **params: Any) -> Any:
-    return body_olympuspr.out_avals
+def _abstract(*args: Any, body_jaxpr: Any, **params: Any) -> Any:
+    return body_jaxpr.out_avals
 
 
-def _effects(
-    *args: Any, body_olympuspr: Any, cond_olympuspr: Any, **params: Any
-) -> Any:
-    return inner_programs.join_effects("while_loop", body_olympuspr, cond_olympuspr)
+def _effects(*args: Any, body_jaxpr: Any, cond_jaxpr: Any, **params: Any) -> Any:
+    return inner_programs.join_effects("while_loop", body_jaxpr, cond_jaxpr)
 
 
 def _check(*args: Any, **params: Any) -> None:
     parts = Parts(args, params)
-    body, test = params["body_olympuspr"], params["cond_olympuspr"]
+    body, test = params["body_jaxpr"], params["cond_jaxpr"]
     inner_programs.check_operand_types(
         "while, body", parts.body_consts + parts.carry, body.in_avals
     )
@@ -66,7 +64,7 @@ def _check(*args: Any, **params: Any) -> None:
 
 
 def _lower(ctx: Any, *operands: str, **params: Any) -> list[str]:
-    body, test = params["body_olympuspr"], params["cond_olympuspr"]
+    body, test = params["body_jaxpr"], params["cond_jaxpr"]
     (pred_aval,) = test.out_avals
     in_test = effects.ordered(test.effects)
     if pred_aval.shape or in_test:
@@ -95,7 +93,7 @@ def _lower_tested_in_body(ctx: Any, operands: Any, params: Any) -> list[str]:
     So each element of a mapped condition stops by itself, and tokens of effects in the
     condition get out of it, which the region for conditions does not allow.
     """
-    body, test = params["body_olympuspr"], params["cond_olympuspr"]
+    body, test = params["body_jaxpr"], params["cond_jaxpr"]
     parts, avals = Parts(operands, params), Parts(ctx.avals_in, params)
     (pred_aval,) = test.out_avals
     n = len(operands) - len(parts.carry)
@@ -164,7 +162,7 @@ def _keep_finished(
 
 
 def _batch(axis: Any, args: Any, dims: Any, **params: Any) -> Any:
-    body, test = params["body_olympuspr"], params["cond_olympuspr"]
+    body, test = params["body_jaxpr"], params["cond_jaxpr"]
     parts, dims_of = Parts(args, params), Parts(dims, params)
     tests, pred_dim, mapped = loop_batching.batch_condition(
         axis, params, dims_of.cond_consts, dims_of.body_consts, dims_of.carry
@@ -196,9 +194,9 @@ def _batch(axis: Any, args: Any, dims: Any, **params: Any) -> Any:
         *new_body_consts,
         *parts.body_consts,
         *carry,
-        body_olympuspr=bodies,
+        body_jaxpr=bodies,
         body_nconsts=len(new_body_consts) + len(parts.body_consts),
-        cond_olympuspr=tests,
+        cond_jaxpr=tests,
         cond_nconsts=len(new_test_consts) + len(parts.cond_consts),
     )
     return outs, carry_dims
@@ -244,9 +242,9 @@ def _batch_masked(axis: Any, parts: Parts, dims_of: Parts, body: Any, test: Any)
         *more,
         *consts,
         *carry,
-        body_olympuspr=steps,
+        body_jaxpr=steps,
         body_nconsts=len(more) + len(consts),
-        cond_olympuspr=ir.ClosedOlympuspr(goes_on),
+        cond_jaxpr=ir.ClosedOlympuspr(goes_on),
         cond_nconsts=0,
     )
     return outs[1:], [0] * len(parts.carry)
@@ -267,7 +265,7 @@ def _settle_tangents(body: ir.Olympuspr, start: Parts) -> tuple[Any, list[bool]]
 
 
 def _jvp(primals: Any, tangents: Any, **params: Any) -> Any:
-    body, test = params["body_olympuspr"].olympuspr, params["cond_olympuspr"].olympuspr
+    body, test = params["body_jaxpr"].olympuspr, params["cond_jaxpr"].olympuspr
     values, slopes = Parts(primals, params), Parts(tangents, params)
     nonzero = Parts(scan_derivatives.nonzero_flags(tangents), params)
     n = len(values.carry)
@@ -297,14 +295,14 @@ def _jvp(primals: Any, tangents: Any, **params: Any) -> Any:
         *const_slopes,
         *values.carry,
         *carry_slopes,
-        body_olympuspr=ir.ClosedOlympuspr(reordered),
+        body_jaxpr=ir.ClosedOlympuspr(reordered),
         body_nconsts=len(consts) + len(const_slopes),
-        cond_olympuspr=ir.ClosedOlympuspr(
+        cond_jaxpr=ir.ClosedOlympuspr(
             test.replace(invars=test.invars + more, debug_info=info)
         ),
         cond_nconsts=len(values.cond_consts),
     )
-    avals = params["body_olympuspr"].out_avals
+    avals = params["body_jaxpr"].out_avals
     return outs[:n], scan_derivatives.with_zeros(iter(outs[n:]), nonzero.carry, avals)
 
 
@@ -318,8 +316,8 @@ def _linearize(primals: Any, tangents: Any, **params: Any) -> Any:
     return outs, lambda: _jvp(primals, tangents, **params)[1]
 
 
-def _transpose(*args: Any, body_olympuspr: Any, **params: Any) -> Any:
-    info = body_olympuspr.olympuspr.debug_info
+def _transpose(*args: Any, body_jaxpr: Any, **params: Any) -> Any:
+    info = body_jaxpr.olympuspr.debug_info
     body = ""
     if info is not None and info.func_location:
         body = f" whose body is {info.func_name} at {info.func_location},"
@@ -340,7 +338,7 @@ def _print(eqn: ir.Eqn) -> Any:
     return [(k, eqn.params[k]) for k in _PRINTED]
 
 
-_PRINTED = ("body_olympuspr", "body_nconsts", "cond_olympuspr", "cond_nconsts")
+_PRINTED = ("body_jaxpr", "body_nconsts", "cond_jaxpr", "cond_nconsts")
 
 while_p = Primitive(
     "while",
@@ -551,9 +549,9 @@ def _bind(
             *test.consts,
             *body_consts,
             *varying,
-            body_olympuspr=closed_body,
+            body_jaxpr=closed_body,
             body_nconsts=len(body_consts),
-            cond_olympuspr=closed_test,
+            cond_jaxpr=closed_test,
             cond_nconsts=len(test.consts),
         )
     outs = iter(last)

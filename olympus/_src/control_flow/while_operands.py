@@ -20,7 +20,7 @@ def drop_unused(used: list[bool], eqn: ir.Eqn, before: int = 0) -> Any:
       before: how many results precede the carries.
     """
     params = eqn.params
-    body, test = params["body_olympuspr"], params["cond_olympuspr"]
+    body, test = params["body_jaxpr"], params["cond_jaxpr"]
     parts = Parts(eqn.invars, params)
     n_test, n_body = len(parts.cond_consts), len(parts.body_consts)
     if body.consts or test.consts or test.out_avals[0].shape:
@@ -43,9 +43,9 @@ def drop_unused(used: list[bool], eqn: ir.Eqn, before: int = 0) -> Any:
         outvars=[v for v, k in zip(eqn.outvars, results, strict=True) if k],
         params={
             **params,
-            "body_olympuspr": ir.ClosedOlympuspr(small),
+            "body_jaxpr": ir.ClosedOlympuspr(small),
             "body_nconsts": sum(used_inputs[:n_body]),
-            "cond_olympuspr": ir.ClosedOlympuspr(small_test),
+            "cond_jaxpr": ir.ClosedOlympuspr(small_test),
             "cond_nconsts": sum(in_test[:n_test]),
         },
     )

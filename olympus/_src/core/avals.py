@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from olympus._src.core import dtypes, explicit_shardings, sizes
-from olympus._src.foundation import config, errors
+from olympus._src.foundation import array_protocol, config, errors
 from olympus._src.sharding import contexts
 from olympus._src.sharding.named import NamedSharding
 from olympus._src.sharding.specs import PartitionSpec
@@ -36,6 +36,24 @@ class AbstractValue:
     def strip_weak_type(self) -> AbstractValue:
         """The same type without weakness."""
         return self
+
+    # The words of libraries written for JAX.
+
+    def to_tangent_aval(self) -> AbstractValue:
+        """The same as `to_tangent`."""
+        return self.to_tangent()
+
+    def at_least_vspace(self) -> AbstractValue:
+        """The type of sums of tangents: that of the tangents."""
+        return self.to_tangent()
+
+    def str_short(self, short_dtypes: bool = False, **_: Any) -> str:
+        """The printed type, as in `float32[3]`; in short, as in `f32[3]`."""
+        return self.short() if short_dtypes else self.str_long()
+
+    def str_long(self) -> str:
+        """The printed type with the dtype's whole name."""
+        return self.short()
 
 
 class ShapedArray(AbstractValue):
@@ -148,6 +166,10 @@ class ShapedArray(AbstractValue):
         if self.explicit is None and not self.vma:
             return f"[{','.join(map(str, self.shape))}]"
         return explicit_shardings.sizes_text(self.shape, self.explicit, self.vma)
+
+    def __str__(self) -> str:
+        """What an equation would show: `~` before a weak type, as in `~float32[]`."""
+        return f"{'~' if self.weak_type else ''}{self.str_long()}"
 
     def __repr__(self) -> str:
         weak = ", weak_type=True" if self.weak_type else ""
@@ -311,6 +333,16 @@ def register_aval(kind: type, rule: Callable[[Any], AbstractValue]) -> None:
     _aval_rules[kind] = rule
 
 
+def aval_rules() -> dict[type, Callable[[Any], AbstractValue]]:
+    """What `register_aval` noted, and what was found by it since."""
+    return dict(_aval_rules)
+
+
+def forget_aval(kind: type) -> None:
+    """Takes back what `register_aval` said of a type."""
+    del _aval_rules[kind]
+
+
 def aval_of(x: Any) -> Any:
     """The aval of an array, tracer, NumPy value or Python scalar.
 
@@ -333,7 +365,7 @@ def is_array_like(x: Any) -> bool:
         return True
     if any(base in _aval_rules for base in type(x).__mro__):
         return True
-    return hasattr(x, "__olympus_array__")
+    return array_protocol.is_array(x)
 
 
 def _inherited_rule(x: Any) -> Callable[[Any], AbstractValue]:
@@ -346,8 +378,8 @@ def _inherited_rule(x: Any) -> Callable[[Any], AbstractValue]:
                 rule = _refuse_masked
             _aval_rules[type(x)] = rule  # found at once the next time
             return rule
-    if hasattr(x, "__olympus_array__"):
-        return lambda x: aval_of(x.__olympus_array__())
+    if array_protocol.is_array(x):
+        return lambda x: aval_of(array_protocol.array_of(x))
     raise TypeError(
         f"value {x!r} of type {type(x)} is not a valid olympus type; arrays, NumPy "
         "arrays and scalars, and Python numbers are"

@@ -741,6 +741,7 @@ def result_type(
             "the operands"
         )
     dtype, weak = lattice_result(*[dtype_and_weak(x) for x in args])
-    if weak:  # a weak result has the widest dtype of its kind, whatever its size
+    # A weak result has the widest dtype of its kind, whatever its size.
+    if weak and kind(dtype) != "b":
         dtype = canonicalize_dtype(_widest_names[kind(dtype)])
     return (dtype, weak) if return_weak_type_flag else dtype

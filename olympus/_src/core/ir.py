@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
-from olympus._src.core import effects, printer, trace
+from olympus._src.core import effects, printer, provenance, scopes, trace
 from olympus._src.foundation import errors
 
 
@@ -56,7 +56,8 @@ class Eqn:
     Attributes:
       primitive, invars, outvars, params, effects: what is applied to what.
       source: the user's position, or None.
-      scope: names of the `named_scope`s that were open.
+      scope: names of the `named_scope`s that were open, and attributes for the
+        compiler; see `core.scopes`.
     """
 
     __slots__ = (
@@ -77,7 +78,7 @@ class Eqn:
         params: dict[str, Any],
         effects: frozenset[Any] = effects.no_effects,
         source: Any = None,
-        scope: tuple[str, ...] = (),
+        scope: scopes.Scope = (),
     ) -> None:
         self.primitive = primitive
         self.invars = invars
@@ -86,6 +87,12 @@ class Eqn:
         self.effects = effects
         self.source = source
         self.scope = scope
+
+    @property
+    def source_info(self) -> provenance.SourceInfo:
+        """Where it comes from: the user's position and the scopes."""
+        stack = provenance.NameStack(scopes.names(self.scope))
+        return provenance.SourceInfo(self.source, stack)
 
     def replace(self, **changes: Any) -> Eqn:
         """This equation with some fields replaced."""
@@ -131,6 +138,9 @@ class DebugInfo:
         self.result_paths = result_paths
 
 
+_ABSENT = object()
+
+
 class Olympuspr:
     """A program: inputs, equations in order, outputs.
 
@@ -173,6 +183,18 @@ class Olympuspr:
         self._cache: dict[Any, Any] | None = None
 
     @property
+    def jaxpr(self) -> Olympuspr:
+        """This program: what a closed one has under this name."""
+        return self
+
+    @property
+    def consts(self) -> list[Any]:
+        """No values: they are with whoever holds this program."""
+        return []
+
+    literals = consts
+
+    @property
     def in_avals(self) -> list[Any]:
         """Types of the inputs."""
         return [v.aval for v in self.invars]
@@ -195,11 +217,10 @@ class Olympuspr:
         """What `make(self)` gives, kept with the program under `key`."""
         if self._cache is None:
             self._cache = {}
-        try:
-            return self._cache[key]
-        except KeyError:
-            value = self._cache[key] = make(self)
-            return value
+        value = self._cache.get(key, _ABSENT)
+        if value is _ABSENT:  # made outside of any `except`, whose error it would show
+            value = self._cache[key] = scopes.derive(make, self)
+        return value
 
     def pretty_print(self, **options: Any) -> str:
         """The program as text; `source_info=True` adds the user's lines."""
@@ -223,6 +244,31 @@ class ClosedOlympuspr:
             )
         self.olympuspr = olympuspr
         self.consts = list(consts)
+
+    @property
+    def jaxpr(self) -> Olympuspr:
+        """The open program, under the name that JAX gives it."""
+        return self.olympuspr
+
+    @property
+    def constvars(self) -> list[Var]:
+        """The variables of the constants."""
+        return self.olympuspr.constvars
+
+    @property
+    def invars(self) -> list[Var]:
+        """The inputs."""
+        return self.olympuspr.invars
+
+    @property
+    def outvars(self) -> list[Any]:
+        """The outputs."""
+        return self.olympuspr.outvars
+
+    @property
+    def debug_info(self) -> DebugInfo | None:
+        """Where the program comes from."""
+        return self.olympuspr.debug_info
 
     @property
     def in_avals(self) -> list[Any]:
@@ -250,11 +296,12 @@ class ClosedOlympuspr:
         return self.consts
 
     def replace(self, **changes: Any) -> ClosedOlympuspr:
-        """This program with `olympuspr` or `consts` replaced."""
-        return ClosedOlympuspr(
-            changes.get("olympuspr", self.olympuspr),
-            changes.get("consts", self.consts),
-        )
+        """This program with `olympuspr` or `consts` replaced.
+
+        `jaxpr` is another word for `olympuspr`.
+        """
+        program = changes.get("olympuspr", changes.get("jaxpr", self.olympuspr))
+        return ClosedOlympuspr(program, changes.get("consts", self.consts))
 
     def pretty_print(self, **options: Any) -> str:
         """The program as text; `source_info=True` adds the user's lines."""
@@ -320,6 +367,10 @@ def _find_axis_names(program: Olympuspr) -> frozenset[Any]:
     return frozenset(names)
 
 
+def _bind(eqn: Eqn, inputs: Sequence[Any]) -> Any:
+    return eqn.primitive.bind(*inputs, **eqn.params)
+
+
 def eval_olympuspr(
     olympuspr: Olympuspr,
     consts: Sequence[Any],
@@ -354,8 +405,10 @@ def eval_olympuspr(
                 current.position = eqn.source
             if eqn.scope:
                 current.scope = outer_scope + eqn.scope
-            out = eqn.primitive.bind(*inputs, **eqn.params)
-            current.scope = outer_scope
+                out = scopes.call_within(eqn.scope, _bind, eqn, inputs)
+                current.scope = outer_scope
+            else:
+                out = eqn.primitive.bind(*inputs, **eqn.params)
             if eqn.primitive.multiple_results:
                 env.update(zip(eqn.outvars, out, strict=True))
             else:

@@ -228,6 +228,9 @@ class Primitive:
     )
     # Whether rules cannot change, so that what a rule gave may be kept.
     rules_are_fixed = True
+    # What libraries ask: calls and maps are no kinds of primitives of their own.
+    call_primitive = False
+    map_primitive = False
     # Declared for readers and checkers; values live in the slots.
     abstract: Rule
     effects: Rule
@@ -317,10 +320,21 @@ class Primitive:
             args = _current.join(args)
         return _current.trace.process(self, args, params)
 
-    def bind_with_trace(self, trace_: Any, args: Any, params: Any, /) -> Any:
-        """`bind` in another interpreter than the current one."""
+    def bind_with_trace(self, trace_: Any, args: Any, *types_and_params: Any) -> Any:
+        """`bind` in another interpreter than the current one.
+
+        Args:
+          trace_: the interpreter.
+          args: operands.
+          *types_and_params: the parameters; the types of the operands, which say
+            nothing that these do not, may stand before.
+        """
         with trace.set_current(trace_):
-            return self.bind(*args, **params)
+            return self.bind(*args, **types_and_params[-1])
+
+    def get_bind_params(self, params: dict[str, Any]) -> dict[str, Any]:
+        """The keyword arguments by which `bind` repeats an equation of `params`."""
+        return dict(params)
 
     def __repr__(self) -> str:
         return self.name

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from olympus._src.foundation import pretty
+from olympus._src.foundation import pretty, vocabulary
 
 WIDTH = 80
 
@@ -154,9 +154,12 @@ def _equation(eqn: Any, context: _Context) -> Any:
     parts = [pretty.text(f"{results} = " if results else "")]
     parts.append(pretty.text(str(eqn.primitive.name)))
     show = eqn.primitive.print
-    params = sorted(eqn.params.items()) if show is None else list(show(eqn))
-    if params:
-        pairs = [_parameter(k, v, context) for k, v in params]
+    params = eqn.params.items() if show is None else show(eqn)
+    labelled = [(vocabulary.label(k), v) for k, v in params]
+    if labelled:
+        if show is None:
+            labelled.sort(key=lambda pair: pair[0])
+        pairs = [_parameter(k, v, context) for k, v in labelled]
         inside = pretty.concat([pretty.brk(""), pretty.join(pretty.brk(), pairs)])
         parts.append(
             pretty.group(

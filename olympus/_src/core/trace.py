@@ -50,6 +50,15 @@ class Trace:
             "method"
         )
 
+    @property
+    def main(self) -> Trace:
+        """The interpreter, of which libraries ask whether two are the same."""
+        return self
+
+    def full_raise(self, value: Any) -> Any:
+        """The value as this interpreter takes it; by default, as it is."""
+        return value
+
     def process_call(
         self, call_primitive: Any, f: Any, tracers: Any, params: Any, /
     ) -> Any:
@@ -141,7 +150,7 @@ class _Current(threading.local):
 
     trace: Any = None  # the current interpreter; set_base gives the default
     position: Any = None  # overrides the captured source position of new equations
-    scope: tuple[str, ...] = ()  # named scopes that are open
+    scope: tuple[Any, ...] = ()  # what is open now; see core.scopes
     axis_env: tuple[Any, ...] = ()  # (name, size) of mapped axes that are open
     manual: Any = None  # the mesh whose axes the program is manual along
     join: Any = None  # has operands vary along the same of these axes

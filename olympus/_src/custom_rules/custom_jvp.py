@@ -1,7 +1,7 @@
 """`custom_jvp_call`: a function with a forward-mode derivative that its user wrote.
 
 Parameters:
-  call_olympuspr: the function, a `functions.Function` or, in programs, a program.
+  call_jaxpr: the function, a `functions.Function` or, in programs, a program.
   jvp: `jvp(consts, primals, tangents) -> (results, tangents)`; a tangent may be a Zero.
   num_consts: how many leading operands are values that the function closes over. The
     rule does not cover them, so they must have no tangents.
@@ -36,7 +36,7 @@ def _jvp(
     primals: Sequence[Any],
     tangents: Sequence[Any],
     *,
-    call_olympuspr: Any,
+    call_jaxpr: Any,
     jvp: Any,
     num_consts: int,
     name: str,
@@ -48,7 +48,7 @@ def _jvp(
     if all(type(t) is Zero for t in slopes):
         outs = custom_jvp_call_p.bind(
             *primals,
-            call_olympuspr=call_olympuspr,
+            call_jaxpr=call_jaxpr,
             jvp=jvp,
             num_consts=num_consts,
             name=name,
@@ -57,8 +57,8 @@ def _jvp(
         return outs, [ad.zero_tangent(x) for x in outs]
     with ad.splitting(current.trace):
         outs, out_tangents = jvp(consts, args, slopes)
-    if type(call_olympuspr) is ir.ClosedOlympuspr:
-        functions.check_results("custom_jvp", name, jvp, outs, call_olympuspr)
+    if type(call_jaxpr) is ir.ClosedOlympuspr:
+        functions.check_results("custom_jvp", name, jvp, outs, call_jaxpr)
     return outs, out_tangents
 
 
@@ -67,7 +67,7 @@ def _batch(
     args: Sequence[Any],
     dims: Sequence[int | None],
     *,
-    call_olympuspr: Any,
+    call_jaxpr: Any,
     jvp: Any,
     num_consts: int,
     **params: Any,
@@ -75,7 +75,7 @@ def _batch(
     mapped = functions.Mapped(axis, dims)
 
     def call(*values: Any) -> list[Any]:
-        return mapped.run(lambda *xs: functions.run(call_olympuspr, xs), values, dims)
+        return mapped.run(lambda *xs: functions.run(call_jaxpr, xs), values, dims)
 
     def rule(consts: Any, primals: Any, tangents: Any) -> Any:
         # Values that were captured since stand in front.
@@ -84,7 +84,7 @@ def _batch(
 
     outs = custom_jvp_call_p.bind(
         *args,
-        call_olympuspr=functions.derive_function(call_olympuspr, call, params["name"]),
+        call_jaxpr=functions.derive_function(call_jaxpr, call, params["name"]),
         jvp=jvp.derived(rule),
         num_consts=num_consts,
         **params,
@@ -130,7 +130,7 @@ def _mapped_rule(
 
 
 def _print(eqn: ir.Eqn) -> Any:
-    names = ("name", "call_olympuspr", "jvp", "symbolic_zeros")
+    names = ("name", "call_jaxpr", "jvp", "symbolic_zeros")
     return [(k, eqn.params[k]) for k in names]
 
 

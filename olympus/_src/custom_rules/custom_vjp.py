@@ -1,7 +1,7 @@
 """`custom_vjp_call`: a function with a reverse-mode derivative that its user wrote.
 
 Parameters:
-  call_olympuspr: the function, a `functions.Function` or, in programs, a program.
+  call_jaxpr: the function, a `functions.Function` or, in programs, a program.
   fwd: `fwd(consts, primals, perturbed) -> (results, residuals, pullback)`, where
     `pullback(residuals, cotangents)` gives a cotangent (or Zero) for each primal.
   bwd: the user's function, for print.
@@ -23,11 +23,11 @@ from typing import Any
 
 from olympus._src.checkify import custom_rules
 from olympus._src.core import avals as avals_
-from olympus._src.core import ir
+from olympus._src.core import dtypes, ir
 from olympus._src.core.primitive import LateRule, Primitive, as_abstract_says
 from olympus._src.core.symbolic_values import Linear, Zero
 from olympus._src.custom_rules.remat_opt import remat_opt_p
-from olympus._src.interpreters import ad, batching
+from olympus._src.interpreters import ad, batching, concrete_arrays
 from olympus._src.interpreters.discharge import CustomRuleOnRefs
 from olympus._src.lax import reductions
 from olympus._src.programs import captured, functions, series
@@ -47,7 +47,7 @@ def _stage(trace: Any, args: Any, params: Any) -> Any:
 
 def _forward(primals: Any, tangents: Any, params: Any) -> Any:
     """Results of `fwd`, and a function of no arguments that applies `custom_lin`."""
-    n, name, call = params["num_consts"], params["name"], params["call_olympuspr"]
+    n, name, call = params["num_consts"], params["name"], params["call_jaxpr"]
     functions.check_fixed("custom_vjp", name, tangents[:n])
     slopes = [functions.replace_float0(t) for t in tangents[n:]]
     perturbed = tuple([type(t) is not Zero for t in slopes])
@@ -76,6 +76,9 @@ def _forward(primals: Any, tangents: Any, params: Any) -> Any:
 def _run_forward(primals: Any, perturbed: Any, params: Any) -> Any:
     """What `fwd` returns; as one operation, where the function may take its place."""
     fwd, n = params["fwd"], params["num_consts"]
+    if type(params["call_jaxpr"]) is ir.ClosedOlympuspr:
+        # Numbers that a program wrote in place: the rule reads the shapes of arrays.
+        primals = [_as_array(x) for x in primals]
     if not params["optimize_remat"]:
         return fwd(primals[:n], primals[n:], perturbed)
     forward_results: Any = None
@@ -89,12 +92,19 @@ def _run_forward(primals: Any, perturbed: Any, params: Any) -> Any:
     fun = functions.Function(lambda *xs: custom_vjp_call_p.bind(*xs, **params), fwd.fun)
     outs = remat_opt_p.bind(
         *primals,
-        call_olympuspr=fwd.derived(call),
-        fun_olympuspr=fun,
+        call_jaxpr=fwd.derived(call),
+        fun_jaxpr=fun,
         num_consts=n,
     )
     count = len(forward_results[0])
     return outs[:count], outs[count:], forward_results[2]
+
+
+def _as_array(x: Any) -> Any:
+    return concrete_arrays.as_array(x) if type(x) in _NUMBERS else x
+
+
+_NUMBERS = frozenset(dtypes.python_scalar_dtypes)
 
 
 def _jvp(primals: Any, tangents: Any, **params: Any) -> Any:
@@ -111,7 +121,7 @@ def _batch(
     args: Sequence[Any],
     dims: Sequence[int | None],
     *,
-    call_olympuspr: Any,
+    call_jaxpr: Any,
     fwd: Any,
     num_consts: int,
     **params: Any,
@@ -120,7 +130,7 @@ def _batch(
     mapped = functions.Mapped(axis, dims, force=axis.name is not None)
 
     def call(*values: Any) -> list[Any]:
-        return mapped.run(lambda *xs: functions.run(call_olympuspr, xs), values, dims)
+        return mapped.run(lambda *xs: functions.run(call_jaxpr, xs), values, dims)
 
     def rule(consts: Any, primals: Any, perturbed: Any) -> Any:
         # Values that were captured since stand in front.
@@ -129,7 +139,7 @@ def _batch(
 
     outs = custom_vjp_call_p.bind(
         *args,
-        call_olympuspr=functions.derive_function(call_olympuspr, call, params["name"]),
+        call_jaxpr=functions.derive_function(call_jaxpr, call, params["name"]),
         fwd=fwd.derived(rule),
         num_consts=num_consts,
         **params,
@@ -225,7 +235,7 @@ def _as_operand(ct: Any, dim: int | None, in_dim: int | None, size: int) -> Any:
 
 
 def _print(eqn: ir.Eqn) -> Any:
-    names = ("name", "bwd", "call_olympuspr", "fwd", "symbolic_zeros")
+    names = ("name", "bwd", "call_jaxpr", "fwd", "symbolic_zeros")
     return [(k, eqn.params[k]) for k in names]
 
 

@@ -1,7 +1,7 @@
 """`custom_vmap_call`: a function with a rule for vmap that its user wrote.
 
 Parameters:
-  call_olympuspr: the function, a `functions.Function` or, in programs, a program.
+  call_jaxpr: the function, a `functions.Function` or, in programs, a program.
   rule: `rule(axis_size, mapped, args) -> (results, mapped)` on flat values, with the
     mapped axis in front of operands and results that are flagged.
   num_consts: how many leading operands are values that the function closes over. The
@@ -57,12 +57,12 @@ def _batch(
 def _batch_captured(axis: Any, args: Any, dims: Any, params: Any) -> Any:
     """The function itself is batched where only what it closes over is mapped."""
     mapped = functions.Mapped(axis, dims)
-    function = params["call_olympuspr"]
+    function = params["call_jaxpr"]
 
     def call(*values: Any) -> list[Any]:
         return mapped.run(lambda *xs: functions.run(function, xs), values, dims)
 
-    params["call_olympuspr"] = functions.derive_function(function, call, params["name"])
+    params["call_jaxpr"] = functions.derive_function(function, call, params["name"])
     outs = custom_vmap_call_p.bind(*args, **params)
     return outs, mapped.dims
 
@@ -74,7 +74,7 @@ def _jvp(primals: Any, tangents: Any, **params: Any) -> Any:
     """Another function with a rule: values and tangents, and the derivative of the rule
     by the tangents.
     """
-    call, n = params["call_olympuspr"], params["num_consts"]
+    call, n = params["call_jaxpr"], params["num_consts"]
     slopes = [functions.replace_float0(t) for t in tangents]
     nonzero = [type(t) is not Zero for t in slopes]
     consts = [i for i in range(n) if nonzero[i]]
@@ -99,7 +99,7 @@ def _jvp(primals: Any, tangents: Any, **params: Any) -> Any:
 
     params = dict(
         params,
-        call_olympuspr=functions.derive_function(call, both, params["name"]),
+        call_jaxpr=functions.derive_function(call, both, params["name"]),
         rule=params["rule"].derived(_rule_jvp(params["rule"], nonzero[n:])),
         num_consts=n + len(consts),
     )
@@ -166,14 +166,14 @@ def _linearize(primals: Any, tangents: Any, **params: Any) -> Any:
     slopes = [functions.replace_float0(t) for t in tangents]
 
     def apply() -> list[Any]:
-        call = params["call_olympuspr"]
+        call = params["call_jaxpr"]
         return ad.jvp(lambda *xs: functions.run(call, xs), primals, slopes)[1]
 
     return outs, apply
 
 
 def _print(eqn: ir.Eqn) -> Any:
-    names = ("name", "call_olympuspr", "rule")
+    names = ("name", "call_jaxpr", "rule")
     return [(k, eqn.params[k]) for k in names]
 
 

@@ -11,7 +11,7 @@ from olympus._src.interpreters.key_reuse import Uses
 
 def solver(uses: Uses, eqn: ir.Eqn, operands: Sequence[Any]) -> Any:
     """The solver's program, which applies the function that is solved itself."""
-    lengths, programs = eqn.params["const_lengths"], eqn.params["olympusprs"]
+    lengths, programs = eqn.params["const_lengths"], eqn.params["jaxprs"]
     before = lengths._fields.index("solve")
     start = sum(lengths[:before])
     consts = operands[start : start + lengths.solve]

@@ -3,7 +3,7 @@
 Operands are constants of the functions, then residuals, then what they are linear in.
 
 Parameters:
-  call_olympuspr: the function, a `functions.Function` or, in programs, a program.
+  call_jaxpr: the function, a `functions.Function` or, in programs, a program.
   transpose: `transpose(*residuals, *cotangents)`, a `functions.Function`.
   num_consts: how many leading operands are values that the function closes over.
   num_res: how many operands follow in which it need not be linear.
@@ -27,7 +27,7 @@ def _stage(trace: Any, args: Any, params: Any) -> Any:
 
 
 def _jvp(primals: Any, tangents: Any, **params: Any) -> Any:
-    call, fixed = params["call_olympuspr"], params["num_consts"] + params["num_res"]
+    call, fixed = params["call_jaxpr"], params["num_consts"] + params["num_res"]
     slopes = [functions.replace_float0(t) for t in tangents]
     outs = linear_call_p.bind(*primals, **params)
     total = [ad.zero_tangent(x) for x in outs]
@@ -56,7 +56,7 @@ def _transpose(cts: Any, *args: Any, **params: Any) -> Any:
         )
     residuals = args[n:fixed]
     nonzero_cts = [families.instantiate(ct) for ct in cts]
-    call = params["call_olympuspr"]
+    call = params["call_jaxpr"]
     consts = args[:n]
 
     def back(*values: Any) -> Any:
@@ -65,7 +65,7 @@ def _transpose(cts: Any, *args: Any, **params: Any) -> Any:
     in_cts = linear_call_p.bind(
         *residuals,
         *nonzero_cts,
-        call_olympuspr=params["transpose"],
+        call_jaxpr=params["transpose"],
         transpose=params["transpose"].derived(back),
         num_consts=0,
         num_res=len(residuals),
@@ -81,7 +81,7 @@ def _batch(
     args: Sequence[Any],
     dims: Sequence[int | None],
     *,
-    call_olympuspr: Any,
+    call_jaxpr: Any,
     transpose: Any,
     num_consts: int,
     num_res: int,
@@ -101,9 +101,7 @@ def _batch(
     all_dims = [*dims[: num_consts + num_res], *[0] * len(in_dims)]
 
     def call(*values: Any) -> list[Any]:
-        return mapped.run(
-            lambda *xs: functions.run(call_olympuspr, xs), values, all_dims
-        )
+        return mapped.run(lambda *xs: functions.run(call_jaxpr, xs), values, all_dims)
 
     def back(*values: Any) -> list[Any]:
         assert mapped.dims is not None  # the function has run
@@ -120,7 +118,7 @@ def _batch(
 
     outs = linear_call_p.bind(
         *operands,
-        call_olympuspr=functions.derive_function(call_olympuspr, call, "linear_call"),
+        call_jaxpr=functions.derive_function(call_jaxpr, call, "linear_call"),
         transpose=transpose.derived(back),
         num_consts=num_consts,
         num_res=num_res,
@@ -129,7 +127,7 @@ def _batch(
 
 
 def _print(eqn: ir.Eqn) -> Any:
-    names = ("call_olympuspr", "num_consts", "num_res", "transpose")
+    names = ("call_jaxpr", "num_consts", "num_res", "transpose")
     return [(k, eqn.params[k]) for k in names]
 
 

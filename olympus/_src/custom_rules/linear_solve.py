@@ -47,28 +47,28 @@ def _divide(items: Sequence[Any], sizes: Sequence[int]) -> list[list[Any]]:
 # -- rules -----------------------------------------------------------------------------
 
 
-def _abstract(*args: Any, olympusprs: Any, **params: Any) -> Any:
-    return olympusprs.solve.out_avals
+def _abstract(*args: Any, jaxprs: Any, **params: Any) -> Any:
+    return jaxprs.solve.out_avals
 
 
-def _effects(*args: Any, olympusprs: Any, **params: Any) -> Any:
-    return inner_programs.join_effects("custom_linear_solve", olympusprs.solve)
+def _effects(*args: Any, jaxprs: Any, **params: Any) -> Any:
+    return inner_programs.join_effects("custom_linear_solve", jaxprs.solve)
 
 
-def _check(*args: Any, const_lengths: Any, olympusprs: Any) -> None:
+def _check(*args: Any, const_lengths: Any, jaxprs: Any) -> None:
     _, _, consts, _, b = _divide(args, const_lengths)
     inner_programs.check_operand_types(
-        "custom_linear_solve", consts + b, olympusprs.solve.in_avals
+        "custom_linear_solve", consts + b, jaxprs.solve.in_avals
     )
 
 
-def _decompose(*args: Any, const_lengths: Any, olympusprs: Any) -> Any:
+def _decompose(*args: Any, const_lengths: Any, jaxprs: Any) -> Any:
     _, _, consts, _, b = _divide(args, const_lengths)
-    return ir.program_as_function(olympusprs.solve)(*consts, *b)
+    return ir.program_as_function(jaxprs.solve)(*consts, *b)
 
 
-def _jvp(primals: Any, tangents: Any, *, const_lengths: Any, olympusprs: Any) -> Any:
-    params = {"const_lengths": const_lengths, "olympusprs": olympusprs}
+def _jvp(primals: Any, tangents: Any, *, const_lengths: Any, jaxprs: Any) -> Any:
+    params = {"const_lengths": const_lengths, "jaxprs": jaxprs}
     groups, slopes = _divide(primals, const_lengths), _divide(tangents, const_lengths)
     n = len(groups[-1])
     outs = custom_linear_solve_p.bind(*primals, **params)
@@ -77,7 +77,7 @@ def _jvp(primals: Any, tangents: Any, *, const_lengths: Any, olympusprs: Any) ->
         # Of A x as a function of what A is made of, at x.
         x = outs[:n]
         zeros = [Zero(avals_.aval_of(v).to_tangent()) for v in x]
-        matvec = ir.program_as_function(olympusprs.matvec)
+        matvec = ir.program_as_function(jaxprs.matvec)
         _, product_slopes = ad.jvp(matvec, groups[0] + x, slopes[0] + zeros)
         right = [_minus(t, m) for t, m in zip(right, product_slopes, strict=True)]
     out_tangents: list[Any] = [Zero(avals_.aval_of(v).to_tangent()) for v in outs]
@@ -93,8 +93,8 @@ def _minus(x: Any, y: Any) -> Any:
     return x if type(y) is Zero else families.add_tangents(x, elementwise.neg_p.bind(y))
 
 
-def _transpose(cts: Any, *args: Any, const_lengths: Any, olympusprs: Any) -> Any:
-    if olympusprs.transpose_solve is None:
+def _transpose(cts: Any, *args: Any, const_lengths: Any, jaxprs: Any) -> Any:
+    if jaxprs.transpose_solve is None:
         raise TypeError(
             "custom_linear_solve: reverse-mode differentiation (grad, vjp) needs a "
             "solve of the transposed problem, got none; pass transpose_solve, or "
@@ -117,21 +117,19 @@ def _transpose(cts: Any, *args: Any, const_lengths: Any, olympusprs: Any) -> Any
         *operands,
         *[families.instantiate(ct) for ct in cts[: len(b)]],
         const_lengths=const_lengths.transposed(),
-        olympusprs=olympusprs.transposed(),
+        jaxprs=jaxprs.transposed(),
     )
     return [None] * n_consts + solution[: len(b)]
 
 
-def _batch(
-    axis: Any, args: Any, dims: Any, *, const_lengths: Any, olympusprs: Any
-) -> Any:
+def _batch(axis: Any, args: Any, dims: Any, *, const_lengths: Any, jaxprs: Any) -> Any:
     """Maps all of the functions, each from mapped vectors to such."""
     *consts, b = _divide(args, const_lengths)
     *const_dims, b_dims = _divide(dims, const_lengths)
     n = len(b)
     new: list[Any] = []
     new_consts: list[list[Any]] = []
-    for closed, own, own_dims in zip(olympusprs, consts, const_dims, strict=True):
+    for closed, own, own_dims in zip(jaxprs, consts, const_dims, strict=True):
         if closed is None:
             new.append(None)
             new_consts.append(own)
@@ -140,7 +138,7 @@ def _batch(
         force = [True] * n + [False] * (len(closed.out_avals) - n)
         batched, out_dims = batching.batch_olympuspr(closed, axis, in_dims, force)
         batched, more = inner_programs.absorb(batched)
-        if closed is olympusprs.solve:
+        if closed is jaxprs.solve:
             results = out_dims
         new.append(batched)
         new_consts.append(more + own)
@@ -148,7 +146,7 @@ def _batch(
         *[x for group in new_consts for x in group],
         *[families.at_front(axis, x, d) for x, d in zip(b, b_dims, strict=True)],
         const_lengths=_LinearSolveTuple(*map(len, new_consts)),
-        olympusprs=_LinearSolveTuple(*new),
+        jaxprs=_LinearSolveTuple(*new),
     )
     return outs, results
 
@@ -257,7 +255,7 @@ def custom_linear_solve(
         *[x for group in consts for x in group],
         *leaves,
         const_lengths=_LinearSolveTuple(*map(len, consts)),
-        olympusprs=_LinearSolveTuple(*[b if b is None else b.close() for b in bodies]),
+        jaxprs=_LinearSolveTuple(*[b if b is None else b.close() for b in bodies]),
     )
     return inner_programs.unflatten_solution(outs, solved, leaves, structure, has_aux)
 

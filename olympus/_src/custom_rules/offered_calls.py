@@ -43,7 +43,7 @@ def _as_tangent(t: Any) -> Any:
 
 def offer_custom_jvp(trace_: trace.Trace, args: Sequence[Any], params: Any) -> Any:
     """The rule `offer` of `custom_jvp_call`."""
-    call, jvp, n = params["call_olympuspr"], params["jvp"], params["num_consts"]
+    call, jvp, n = params["call_jaxpr"], params["jvp"], params["num_consts"]
     symbolic = params["symbolic_zeros"]
 
     def run_jvp(*values: Any) -> list[Any]:
@@ -72,7 +72,7 @@ def enter_custom_jvp(args: Sequence[Any], params: dict[str, Any]) -> Any:
         return outs[:half], list(map(_as_tangent, outs[half:]))
 
     return tuple(operands), {
-        "call_olympuspr": functions.Function(fun.call_wrapped, fun.f),
+        "call_jaxpr": functions.Function(fun.call_wrapped, fun.f),
         "jvp": functions.Function(run_jvp, jvp.f),
         "num_consts": 0,
         "name": fun.__name__,
@@ -85,7 +85,7 @@ def enter_custom_jvp(args: Sequence[Any], params: dict[str, Any]) -> Any:
 
 def offer_custom_vjp(trace_: trace.Trace, args: Sequence[Any], params: Any) -> Any:
     """The rule `offer` of `custom_vjp_call`."""
-    call, fwd, n = params["call_olympuspr"], params["fwd"], params["num_consts"]
+    call, fwd, n = params["call_jaxpr"], params["fwd"], params["num_consts"]
     # What the last call of `fwd` gave: the pullback is a part of its result.
     last: dict[str, Any] = {}
 
@@ -136,7 +136,7 @@ def enter_custom_vjp(args: Sequence[Any], params: dict[str, Any]) -> Any:
         return values[count:], values[:count], pullback
 
     return tuple(operands), {
-        "call_olympuspr": functions.Function(fun.call_wrapped, fun.f),
+        "call_jaxpr": functions.Function(fun.call_wrapped, fun.f),
         "fwd": functions.Function(run_fwd, fwd.f),
         "bwd": functions.Function(run_bwd, stands_for),
         "num_consts": 0,

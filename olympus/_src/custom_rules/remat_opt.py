@@ -5,8 +5,8 @@ function and residuals. Where a program reads no residual, as when `checkpoint` 
 them again later, the equation applies the function alone.
 
 Parameters:
-  call_olympuspr: the rule `fwd`, a `functions.Function` or, in programs, a program.
-  fun_olympuspr: the function, likewise.
+  call_jaxpr: the rule `fwd`, a `functions.Function` or, in programs, a program.
+  fun_jaxpr: the function, likewise.
   num_consts: how many leading operands are values that the two close over.
 """
 
@@ -23,7 +23,7 @@ from olympus._src.programs import functions, inner_programs
 
 
 def _stage(trace: Any, args: Sequence[Any], params: dict[str, Any]) -> Any:
-    call, fun = params["call_olympuspr"], params["fun_olympuspr"]
+    call, fun = params["call_jaxpr"], params["fun_jaxpr"]
     if isinstance(trace, ad.TangentTape):
         return functions.run(call, args)
     if type(call) is ir.ClosedOlympuspr:
@@ -38,14 +38,14 @@ def _stage(trace: Any, args: Sequence[Any], params: dict[str, Any]) -> Any:
     ]
     (call, fun), shared = inner_programs.share_consts(traced)
     total = len(shared) + params["num_consts"]
-    params = {"call_olympuspr": call, "fun_olympuspr": fun, "num_consts": total}
+    params = {"call_jaxpr": call, "fun_jaxpr": fun, "num_consts": total}
     return trace.record(remat_opt_p, [*shared, *args], params)
 
 
-def _jvp(primals: Any, tangents: Any, *, call_olympuspr: Any, **params: Any) -> Any:
+def _jvp(primals: Any, tangents: Any, *, call_jaxpr: Any, **params: Any) -> Any:
     """The rule is differentiated as what it computes."""
     with ad.splitting(functions.current.trace):
-        return ad.jvp(lambda *xs: functions.run(call_olympuspr, xs), primals, tangents)
+        return ad.jvp(lambda *xs: functions.run(call_jaxpr, xs), primals, tangents)
 
 
 def _batch(
@@ -53,18 +53,18 @@ def _batch(
     args: Sequence[Any],
     dims: Sequence[int | None],
     *,
-    call_olympuspr: Any,
-    fun_olympuspr: Any,
+    call_jaxpr: Any,
+    fun_jaxpr: Any,
     num_consts: int,
 ) -> Any:
     mapped = functions.Mapped(axis, dims)
 
     def call(*values: Any) -> list[Any]:
-        return mapped.run(lambda *xs: functions.run(call_olympuspr, xs), values, dims)
+        return mapped.run(lambda *xs: functions.run(call_jaxpr, xs), values, dims)
 
     def fun(*values: Any) -> list[Any]:
         outs, dims_found = batching.batch(
-            lambda *xs: functions.run(fun_olympuspr, xs), axis, values, dims
+            lambda *xs: functions.run(fun_jaxpr, xs), axis, values, dims
         )
         assert mapped.dims is not None  # the rule has run
         out_dims = mapped.dims[: len(outs)]
@@ -75,8 +75,8 @@ def _batch(
 
     outs = remat_opt_p.bind(
         *args,
-        call_olympuspr=functions.derive_function(call_olympuspr, call, "fwd"),
-        fun_olympuspr=functions.derive_function(fun_olympuspr, fun, "fun"),
+        call_jaxpr=functions.derive_function(call_jaxpr, call, "fwd"),
+        fun_jaxpr=functions.derive_function(fun_jaxpr, fun, "fun"),
         num_consts=num_consts,
     )
     return outs, mapped.dims
@@ -84,25 +84,25 @@ def _batch(
 
 def _dce(used: list[bool], eqn: ir.Eqn) -> Any:
     """The function in place of the rule, where no residual is read."""
-    fun, call = eqn.params["fun_olympuspr"], eqn.params["call_olympuspr"]
+    fun, call = eqn.params["fun_jaxpr"], eqn.params["call_jaxpr"]
     count = len(fun.out_avals)
     if any(used[count:]) or call is fun:
         return [True] * len(eqn.invars), eqn
     smaller = eqn.replace(
         outvars=eqn.outvars[:count],
-        params=dict(eqn.params, call_olympuspr=fun),
+        params=dict(eqn.params, call_jaxpr=fun),
         effects=fun.effects,
     )
     return [True] * len(eqn.invars), smaller
 
 
-def _effects(*args: Any, call_olympuspr: Any, fun_olympuspr: Any, **_: Any) -> Any:
-    return call_olympuspr.effects | fun_olympuspr.effects
+def _effects(*args: Any, call_jaxpr: Any, fun_jaxpr: Any, **_: Any) -> Any:
+    return call_jaxpr.effects | fun_jaxpr.effects
 
 
 def _print(eqn: ir.Eqn) -> Any:
-    names = ("call_olympuspr", "fun_olympuspr", "num_consts")
-    labels = ("fwd_olympuspr", "fun_olympuspr", "num_consts")
+    names = ("call_jaxpr", "fun_jaxpr", "num_consts")
+    labels = ("fwd_olympuspr", "fun_jaxpr", "num_consts")
     return [(k, eqn.params[n]) for k, n in zip(labels, names, strict=True)]
 
 

@@ -51,48 +51,44 @@ class Parts:
 # -- rules -----------------------------------------------------------------------------
 
 
-def _abstract(*args: Any, olympusprs: Any, **params: Any) -> Any:
-    return olympusprs.solve.out_avals
+def _abstract(*args: Any, jaxprs: Any, **params: Any) -> Any:
+    return jaxprs.solve.out_avals
 
 
-def _effects(*args: Any, olympusprs: Any, **params: Any) -> Any:
-    return inner_programs.join_effects("custom_root", olympusprs.solve)
+def _effects(*args: Any, jaxprs: Any, **params: Any) -> Any:
+    return inner_programs.join_effects("custom_root", jaxprs.solve)
 
 
-def _check(*args: Any, const_lengths: Any, olympusprs: Any) -> None:
+def _check(*args: Any, const_lengths: Any, jaxprs: Any) -> None:
     parts = Parts(args, const_lengths)
     operands = parts.solve + parts.guess
-    inner_programs.check_operand_types(
-        "custom_root", operands, olympusprs.solve.in_avals
-    )
+    inner_programs.check_operand_types("custom_root", operands, jaxprs.solve.in_avals)
 
 
-def _decompose(*args: Any, const_lengths: Any, olympusprs: Any) -> Any:
+def _decompose(*args: Any, const_lengths: Any, jaxprs: Any) -> Any:
     parts = Parts(args, const_lengths)
-    return ir.program_as_function(olympusprs.solve)(*parts.solve, *parts.guess)
+    return ir.program_as_function(jaxprs.solve)(*parts.solve, *parts.guess)
 
 
-def _jvp(primals: Any, tangents: Any, *, const_lengths: Any, olympusprs: Any) -> Any:
-    params = {"const_lengths": const_lengths, "olympusprs": olympusprs}
+def _jvp(primals: Any, tangents: Any, *, const_lengths: Any, jaxprs: Any) -> Any:
+    params = {"const_lengths": const_lengths, "jaxprs": jaxprs}
     parts, slopes = Parts(primals, const_lengths), Parts(tangents, const_lengths)
     n = len(parts.guess)
     outs = custom_root_p.bind(*primals, **params)
     out_tangents: list[Any] = [Zero(avals_.aval_of(v).to_tangent()) for v in outs]
     x = outs[:n]
-    f = ir.program_as_function(olympusprs.f)
+    f = ir.program_as_function(jaxprs.f)
     _, f_slopes = ad.jvp(f, parts.f + x, slopes.f + out_tangents[:n])
     if all(type(t) is Zero for t in f_slopes):
         return outs, out_tangents
     right = [families.instantiate(t) for t in f_slopes]
-    linear = ir.program_as_function(olympusprs.tangent_solve)
+    linear = ir.program_as_function(jaxprs.tangent_solve)
     corrections = linear(*parts.tangent_solve, *x, *right)
     out_tangents[:n] = [elementwise.neg_p.bind(t) for t in corrections]
     return outs, out_tangents
 
 
-def _batch(
-    axis: Any, args: Any, dims: Any, *, const_lengths: Any, olympusprs: Any
-) -> Any:
+def _batch(axis: Any, args: Any, dims: Any, *, const_lengths: Any, jaxprs: Any) -> Any:
     """Maps all of the functions, each from mapped roots to such."""
     parts, dims_of = Parts(args, const_lengths), Parts(dims, const_lengths)
     n = len(parts.guess)
@@ -106,12 +102,10 @@ def _batch(
         new, more = inner_programs.absorb(new)
         return new, more + consts, out_dims
 
-    f, f_consts, _ = mapped(olympusprs.f, parts.f, dims_of.f, n)
-    solve, solve_consts, out_dims = mapped(
-        olympusprs.solve, parts.solve, dims_of.solve, n
-    )
+    f, f_consts, _ = mapped(jaxprs.f, parts.f, dims_of.f, n)
+    solve, solve_consts, out_dims = mapped(jaxprs.solve, parts.solve, dims_of.solve, n)
     linear, linear_consts, _ = mapped(
-        olympusprs.tangent_solve, parts.tangent_solve, dims_of.tangent_solve, 2 * n
+        jaxprs.tangent_solve, parts.tangent_solve, dims_of.tangent_solve, 2 * n
     )
     guess = [
         families.at_front(axis, x, d)
@@ -122,7 +116,7 @@ def _batch(
         *[x for group in consts for x in group],
         *guess,
         const_lengths=_RootTuple(*map(len, consts)),
-        olympusprs=_RootTuple(f, solve, linear),
+        jaxprs=_RootTuple(f, solve, linear),
     )
     return outs, out_dims
 
@@ -220,7 +214,7 @@ def custom_root(
         *[x for body in bodies for x in body.consts],
         *leaves,
         const_lengths=_RootTuple(*[len(body.consts) for body in bodies]),
-        olympusprs=_RootTuple(*[body.close() for body in bodies]),
+        jaxprs=_RootTuple(*[body.close() for body in bodies]),
     )
     return inner_programs.unflatten_solution(
         results, solved, leaves, structure, has_aux
@@ -228,8 +222,7 @@ def custom_root(
 
 
 def _check_guess(structure: Any, avals: Sequence[Any]) -> None:
-    paths = tree.tree_flatten_with_path(structure.unflatten(range(len(avals))))[0]
-    for (path, _), aval in zip(paths, avals, strict=True):
+    for path, aval in zip(tree.leaf_key_paths(structure), avals, strict=True):
         if not dtypes.issubdtype(aval.dtype, np.inexact):
             raise TypeError(
                 f"custom_root: initial_guess{tree.keystr(path)} must be of floats or "

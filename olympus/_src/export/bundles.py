@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from olympus._src import tree
-from olympus._src.api import arguments, parameters, shapes, signatures, stages, tracing
+from olympus._src.api import arguments, parameters, shapes, signatures, stages
 from olympus._src.api.jit import jit
 from olympus._src.core import trace
 from olympus._src.core.array_type import Placement, PyTree
@@ -522,8 +522,7 @@ def slots_of_exported(exported: Exported) -> tuple[list[Slot], list[Slot]]:
 
 def result_paths(out_tree: Any) -> list[str]:
     """A path for each leaf of a result of this structure."""
-    result = out_tree.unflatten(range(out_tree.num_leaves))
-    return tracing.result_paths(result, out_tree)
+    return [f"result{tree.keystr(path)}" for path in tree.leaf_key_paths(out_tree)]
 
 
 def _fits(slot: Slot, aval: Any) -> bool:

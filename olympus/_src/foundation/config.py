@@ -467,6 +467,18 @@ transfer_guard = define(
     ),
 )
 
+# -- blocks that are no settings of users ----------------------------------------------
+
+xla_metadata = State(
+    "set_xla_metadata",
+    tuple,
+    (),
+    "The attributes of operations that blocks of `set_xla_metadata` say, as pairs of a "
+    "name and a text. It is set by these blocks alone, and is a state so that programs "
+    "that were traced with other attributes are not used again.",
+    traces=True,
+)
+
 # -- fast reads ------------------------------------------------------------------------
 
 

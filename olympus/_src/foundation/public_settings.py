@@ -13,6 +13,7 @@ PREFIX = "olympus_"
 
 # Every setting by its public name.
 registry: dict[str, State] = {}
+_kinds: dict[str, setting_types.Kind] = {}
 
 
 # The end of the help of a setting that is read nowhere.
@@ -52,12 +53,24 @@ def define(
         honoured=honoured,
     )
     registry[full] = setting
+    _kinds[full] = kind
     text = os.environ.get(full.upper())
     if text is not None:
         setting.set(kind.check_text(full, text))
     elif short_variable is not None and short_variable in os.environ:
         setting.set(kind.check_text(short_variable, os.environ[short_variable]))
     return setting
+
+
+def set_from_text(name: str, source: str, text: str) -> None:
+    """Sets a setting to what a text says.
+
+    Args:
+      name: the setting's public name.
+      source: who says it, for errors.
+      text: the value.
+    """
+    registry[name].set(_kinds[name].check_text(source, text))
 
 
 class Config:

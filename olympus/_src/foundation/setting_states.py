@@ -12,6 +12,7 @@ and compare it by identity.
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import threading
 import weakref
@@ -302,6 +303,19 @@ class Override:
                 return fun(*args, **kwargs)
 
         return with_setting
+
+
+def keep_overrides() -> Callable[[Callable[[], Any]], Any]:
+    """What calls a function later, in any thread, under this thread's settings."""
+    overrides = dict(_thread.overrides)
+
+    def call(fun: Callable[[], Any]) -> Any:
+        with contextlib.ExitStack() as blocks:
+            for state, value in overrides.items():
+                blocks.enter_context(Override(state, value))
+            return fun()
+
+    return call
 
 
 def _count(states: Iterable[State], step: int) -> None:

@@ -8,7 +8,6 @@ instruction offset; file, line and column are worked out when somebody reads the
 
 from __future__ import annotations
 
-import functools
 import os
 import sys
 from collections.abc import Callable
@@ -59,6 +58,15 @@ def register_exclusion(path: str) -> None:
     _excluded.append(path + os.sep if os.path.isdir(path) else path)
     _internal.clear()
     _users.clear()
+
+
+def unregister_exclusion(path: str) -> None:
+    """Takes back what `register_exclusion` of the same path did."""
+    path = os.path.abspath(path)
+    for form in (path, path + os.sep):
+        if form in _excluded[1:]:
+            _excluded.remove(form)
+    _internal.clear()
 
 
 def defining_file() -> str:
@@ -209,9 +217,25 @@ def _inner(f: Any) -> Any:
 
 def update_wrapper(wrapper: Any, fun: Any) -> None:
     """Gives a wrapper the name, text and signature of the function it wraps."""
-    functools.update_wrapper(wrapper, fun, updated=())
-    if not hasattr(fun, "__name__"):
-        wrapper.__name__ = wrapper.__qualname__ = function_name(fun)
+    wrapper.__name__ = name = function_name(fun)
+    wrapper.__qualname__ = _text_of(fun, "__qualname__") or name
+    for attribute in ("__module__", "__doc__"):
+        text = _text_of(fun, attribute)
+        if text is not None:
+            setattr(wrapper, attribute, text)
+    wrapper.__wrapped__ = fun
+    annotations = getattr(fun, "__annotations__", None)
+    if isinstance(annotations, dict):
+        wrapper.__annotations__ = annotations
+    parameters = getattr(fun, "__type_params__", None)
+    if isinstance(parameters, tuple):
+        wrapper.__type_params__ = parameters
+
+
+def _text_of(fun: Any, attribute: str) -> str | None:
+    """An attribute that functions have; objects may call anything by its name."""
+    text = getattr(fun, attribute, None)
+    return text if isinstance(text, str) else None
 
 
 def function_name(f: Callable[..., Any]) -> str:

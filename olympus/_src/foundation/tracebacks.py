@@ -13,7 +13,7 @@ from collections.abc import Callable
 from types import TracebackType
 from typing import Any, TypeVar
 
-from olympus._src.foundation import config, source_info
+from olympus._src.foundation import config, source_info, vocabulary
 
 FULL = "__olympus_full_traceback__"
 
@@ -49,6 +49,7 @@ def hide(error: BaseException) -> None:
 
     Call it in the `except` clause of a public function, and then `raise` by itself.
     """
+    vocabulary.translate_error(error)
     mode = config.traceback_filtering.value
     if mode == "auto":
         marks = hasattr(builtins, "__IPYTHON__")

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from olympus._src.core import array_type, dtypes, ir, primitive, refs, trace
+from olympus._src.core import array_type, dtypes, ir, primitive, refs, scopes, trace
 from olympus._src.core import avals as avals_
 from olympus._src.core.symbolic_values import Linear, Zero
 from olympus._src.foundation import config, errors, source_info
@@ -384,15 +384,22 @@ def backward_pass(
     pending: dict[Any, Any] = {}
     for v, ct in zip(program.outvars, cotangents, strict=True):
         _accumulate(pending, v, ct)
-    outer = current.position
+    outer = current.position, current.scope
     try:
         linear = _run_known(program, known)
         for eqn in reversed(program.eqns):
             if eqn.outvars and eqn.outvars[0] in linear:
                 current.position = eqn.source
-                _transpose_equation(eqn, known, linear, pending)
+                if not eqn.scope:
+                    _transpose_equation(eqn, known, linear, pending)
+                    continue
+                # Names are those of the forward pass.
+                current.scope = outer[1] + scopes.metadata(eqn.scope)
+                state = known, linear, pending
+                scopes.call_within(eqn.scope, _transpose_equation, eqn, *state)
+                current.scope = outer[1]
     finally:
-        current.position = outer
+        current.position, current.scope = outer
     return [
         pending[v] if v in pending else Zero(_cotangent_type(v.aval))
         for v in program.invars
@@ -472,6 +479,7 @@ def _give_tangent_types(outs: Sequence[Any], tangents: Sequence[Any]) -> list[An
 def _run_known(program: ir.Olympuspr, known: dict[Any, Any]) -> set[Any]:
     """Evaluates what depends on no linear input; returns the variables that do."""
     linear: set[Any] = set(program.invars)
+    outer = current.scope
     for eqn in program.eqns:
         for v in eqn.invars:
             if v in linear:
@@ -480,9 +488,11 @@ def _run_known(program: ir.Olympuspr, known: dict[Any, Any]) -> set[Any]:
         else:
             args = [v.val if type(v) is ir.Literal else known[v] for v in eqn.invars]
             current.position = eqn.source
+            current.scope = outer + scopes.metadata(eqn.scope)
             out = eqn.primitive.bind(*args, **eqn.params)
             outs = out if eqn.primitive.multiple_results else [out]
             known.update(zip(eqn.outvars, outs, strict=True))
+    current.scope = outer
     return linear
 
 

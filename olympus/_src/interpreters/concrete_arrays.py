@@ -9,7 +9,7 @@ import numpy as np
 
 from olympus._src.core import array_type, dtypes, refs, trace
 from olympus._src.core import avals as avals_
-from olympus._src.foundation import caching, config
+from olympus._src.foundation import array_protocol, caching, config
 from olympus._src.runtime import array as array_
 from olympus._src.runtime import client, placement
 from olympus._src.runtime.shardings import default_placement
@@ -43,8 +43,8 @@ def as_array(x: Any, device: Any = None) -> ArrayImpl:
         return _scalar(x)
     if device is None and isinstance(x, np.floating):
         return _scalar(x)  # derivative rules multiply with such
-    if hasattr(x, "__olympus_array__"):
-        return as_array(x.__olympus_array__(), device)
+    if array_protocol.is_array(x):
+        return as_array(array_protocol.array_of(x), device)
     if kind is refs.Ref:
         raise refs.not_an_array(x.aval, "a computation outside of any trace")
     aval = avals_.aval_of(x)

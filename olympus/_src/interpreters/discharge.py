@@ -264,7 +264,7 @@ def apply(p: Any, args: Sequence[Any], params: dict[str, Any]) -> Any:
     except CustomRuleOnRefs:
         if not p.is_call:
             raise
-        closed = params["olympuspr"]
+        closed = params["jaxpr"]
         return ir.eval_olympuspr(closed.olympuspr, closed.consts, *args)
     for x, value in zip(names, last, strict=True):
         if x is not None and value is not None:

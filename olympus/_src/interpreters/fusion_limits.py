@@ -22,7 +22,7 @@ from typing import Any
 
 import numpy as np
 
-from olympus._src.core import dtypes, ir
+from olympus._src.core import dtypes, ir, scopes
 from olympus._src.core.primitive import Cost
 from olympus._src.lax.barriers import optimization_barrier_p
 
@@ -188,14 +188,14 @@ def _inline_calls(program: ir.Olympuspr) -> ir.Olympuspr | None:
 
 def _inline(
     program: ir.Olympuspr,
-    scope: tuple[str, ...],
+    scope: scopes.Scope,
     env: dict[Any, Any],
     eqns: list[ir.Eqn],
 ) -> bool:
     """Appends a program's equations with their inputs by `env`; False: too many."""
     for eqn in program.eqns:
         inputs = [_read(env, v) for v in eqn.invars]
-        inner = eqn.params["olympuspr"] if _is_call(eqn) else None
+        inner = eqn.params["jaxpr"] if _is_call(eqn) else None
         if inner is not None and not inner.consts:
             inside = dict(zip(inner.olympuspr.invars, inputs, strict=True))
             if not _inline(inner.olympuspr, scope + eqn.scope, inside, eqns):

@@ -9,9 +9,25 @@ from typing import Any
 
 import numpy as np
 
+from olympus._src.core import (
+    array_type,
+    checker,
+    dtypes,
+    effects,
+    ir,
+    refs,
+    scopes,
+    sizes,
+    trace,
+)
 from olympus._src.core import avals as avals_
-from olympus._src.core import checker, dtypes, effects, ir, refs, sizes, trace
-from olympus._src.foundation import config, errors, source_info
+from olympus._src.foundation import (
+    array_protocol,
+    config,
+    errors,
+    source_info,
+    vocabulary,
+)
 
 current = trace.current
 _SCALARS = (bool, int, float, complex)
@@ -105,9 +121,11 @@ class DynamicOlympusprTrace(trace.Trace):
             return self.const(x, aval)
         if isinstance(x, np.generic) and x.dtype == aval.dtype:
             return ir.Literal(x, aval)
-        if hasattr(x, "__olympus_array__"):
-            return self.lift(x.__olympus_array__(), where)
-        if not aval.shape and _literal_dtype(aval.dtype):
+        if array_protocol.is_array(x):
+            return self.lift(array_protocol.array_of(x), where)
+        # Libraries written for JAX count the constants of a program.
+        is_constant = vocabulary.is_jax() and kind in array_type.concrete_types()
+        if not aval.shape and _literal_dtype(aval.dtype) and not is_constant:
             value = np.asarray(x).astype(aval.dtype)[()]
             return ir.Literal(_weak(value) if aval.weak_type else value, aval)
         return self.const(x, aval)
@@ -288,7 +306,7 @@ def trace_to_olympuspr(
     t = DynamicOlympusprTrace(current.trace, debug_info)
     outer_scope = current.scope
     outer_position = current.position
-    current.scope = ()
+    current.scope = scopes.base()
     current.position = None
     current.trace = t
     try:
@@ -454,9 +472,58 @@ def _expand(program: ir.Olympuspr, platform: str) -> ir.Olympuspr:
     info = program.debug_info or ir.DebugInfo("expansion", "program")
     expanded, consts = trace_to_olympuspr(run, in_avals, info)
     if consts:
-        raise errors.InternalError("the decomposition of a primitive made constants")
+        expanded = _write_in_place(expanded, consts)
     n = len(program.constvars)
     return expanded.replace(constvars=expanded.invars[:n], invars=expanded.invars[n:])
+
+
+def embed_scalars(
+    program: ir.Olympuspr, consts: Sequence[Any]
+) -> tuple[ir.Olympuspr, list[Any]]:
+    """The program with single numbers among its constants where it reads them.
+
+    The compiler folds what it knows.
+
+    Returns:
+      The program, and the constants that are left.
+    """
+    pairs = list(zip(program.constvars, consts, strict=True))
+    is_scalar = [_is_scalar(v.aval) and _is_concrete(x) for v, x in pairs]
+    if not any(is_scalar):
+        return program, list(consts)
+    flags = list(zip(pairs, is_scalar, strict=True))
+    scalars = [pair for pair, flag in flags if flag]
+    others = [pair for pair, flag in flags if not flag]
+    embedded = _write_in_place(
+        program.replace(constvars=[v for v, _ in scalars]), [x for _, x in scalars]
+    )
+    return embedded.replace(constvars=[v for v, _ in others]), [x for _, x in others]
+
+
+def _is_scalar(aval: Any) -> bool:
+    return type(aval) is avals_.ShapedArray and not aval.shape and _is_number(aval)
+
+
+def _is_number(aval: Any) -> bool:
+    return _literal_dtype(aval.dtype) and aval.explicit is None and not aval.vma
+
+
+def _is_concrete(x: Any) -> bool:
+    return type(x) in array_type.concrete_types() and not x.is_deleted()
+
+
+def _write_in_place(program: ir.Olympuspr, consts: Sequence[Any]) -> ir.Olympuspr:
+    """The program with constants in place: arrays that a rule closes over."""
+    literals: dict[Any, Any] = {
+        v: ir.Literal(np.asarray(x), v.aval)
+        for v, x in zip(program.constvars, consts, strict=True)
+    }
+    eqns = [
+        eqn.replace(invars=[literals.get(v, v) for v in eqn.invars])
+        for eqn in program.eqns
+    ]
+    outvars = [literals.get(v, v) for v in program.outvars]
+    return program.replace(constvars=(), eqns=eqns, outvars=outvars)
 
 
 def _apply_expanded(eqn: ir.Eqn, inputs: Sequence[Any], platform: str) -> Sequence[Any]:

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from olympus._src.core import avals as avals_
-from olympus._src.core import ir, trace
+from olympus._src.core import ir, scopes, trace
 from olympus._src.foundation import source_info
 from olympus._src.interpreters import partial_eval
 
@@ -332,7 +332,7 @@ def trace_to_olympuspr_nounits(
     outer = current.scope, current.position
     try:
         with trace.set_current(t):
-            current.scope, current.position = (), None
+            current.scope, current.position = scopes.base(), None
             inputs = [p.get_known() if p.is_known() else t.new_arg(p) for p in pvals]
             outs = list(map(_value, _caller(fun)(*inputs)))
             flags = _flags("trace_to_olympuspr_nounits", instantiate, len(outs))

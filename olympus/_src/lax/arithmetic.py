@@ -674,7 +674,7 @@ def integer_pow(x: ArrayLike, y: int) -> Array:
         return families.ones_like(x)
     if y < 0 and dtypes.kind(avals.aval_of(x).dtype) in "ui":
         raise TypeError(
-            "lax.integer_pow: integers cannot be raised to negative powers, got "
+            "lax.integer_pow: Integers cannot be raised to negative powers, got "
             f"{avals.aval_of(x).short()} and {y}; convert them to floats"
         )
     return integer_pow_p.bind(x, y=int(y))

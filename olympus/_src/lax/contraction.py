@@ -76,7 +76,7 @@ def common_dtype(x: Any, y: Any) -> Any:
     """One of the operands' dtypes, in which products are added up.
 
     It is the one whose kind comes later, or the wider one; of equally wide ones the
-    signed integer, and bfloat16, which has the wider range.
+    signed integer, and the float of the wider range, such as bfloat16.
     """
     if x.dtype == y.dtype:
         return x.dtype
@@ -92,7 +92,9 @@ def _place(dtype: Any) -> Any:
     kind = dtypes.kind(dtype)
     bits = dtypes.itemsize_bits(dtype)
     group = _KINDS.index("i" if kind == "u" else kind)
-    return (group, bits, kind == "i" or dtype.name == "bfloat16")
+    if kind == "f":
+        return (group, bits, float(dtypes.finfo(dtype).max))
+    return (group, bits, kind == "i")
 
 
 def check_preferred(name: str, dtype: Any, preferred: Any) -> None:

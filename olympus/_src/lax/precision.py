@@ -24,6 +24,9 @@ class Precision(enum.Enum):
     HIGH = 1
     HIGHEST = 2
 
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}.{self.name}"
+
     def __str__(self) -> str:
         return self.name
 
@@ -79,6 +82,9 @@ class DotAlgorithmPreset(enum.Enum):
     BF16_BF16_F32_X3, BF16_BF16_F32_X6, BF16_BF16_F32_X9 = 10, 11, 12
     TF32_TF32_F32, TF32_TF32_F32_X3 = 13, 14
     F32_F32_F32, F64_F64_F64 = 15, 16
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}.{self.name}"
 
     def __str__(self) -> str:
         return self.name

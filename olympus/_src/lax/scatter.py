@@ -50,7 +50,7 @@ def _abstract_as(name: str) -> Callable[..., Any]:
         updates: Any,
         *,
         dimension_numbers: Any,
-        update_olympuspr: Any = None,
+        update_jaxpr: Any = None,
         **_: Any,
     ) -> Any:
         where = f"lax.{name}"
@@ -67,7 +67,7 @@ def _abstract_as(name: str) -> Callable[..., Any]:
             ),
         )
         families.common_dtype(name, (operand, updates))
-        _check_update(where, operand, update_olympuspr)
+        _check_update(where, operand, update_jaxpr)
         window = _window_dims(dn, operand.ndim)
         outer = indices.ndim - 1
         if len(window) != len(dn.update_window_dims) or (
@@ -100,7 +100,7 @@ def _check_update(where: str, operand: Any, body: Any) -> None:
     kinds = [a.dtype for a in (*body.in_avals, *body.out_avals)]
     if any(kind != operand.dtype for kind in kinds):
         raise TypeError(
-            f"{where}: update_olympuspr must be of elements of {operand.short()}, got "
+            f"{where}: update_jaxpr must be of elements of {operand.short()}, got "
             f"{body.in_avals} -> {body.out_avals}"
         )
 
@@ -138,7 +138,7 @@ def _lower(
     indices_are_sorted: bool,
     unique_indices: bool,
     mode: Any,
-    update_olympuspr: Any,
+    update_jaxpr: Any,
     update_consts: Any,
 ) -> str:
     (aval, index_aval, update_aval), (out,) = ctx.avals_in, ctx.avals_out
@@ -162,9 +162,9 @@ def _lower(
     inner = ctx.block.inner()
     names = inner.arguments([scalar, scalar])
     combined = names[1:]
-    if update_olympuspr is not None:
+    if update_jaxpr is not None:
         combined = module.lower_program(
-            ctx.module, inner, update_olympuspr, update_consts, names
+            ctx.module, inner, update_jaxpr, update_consts, names
         )
     region = inner.region(names, [scalar, scalar], combined, [scalar])
     result = ctx.block.op1(
@@ -340,7 +340,7 @@ def _combine(p: Primitive, x: Any, indices: Any, updates: Any, params: Any) -> A
     other_params = {k: v for k, v in params.items() if not k.startswith("update_")}
     program = update_program(p, avals.aval_of(x).dtype)
     return p.bind(
-        x, indices, updates, update_olympuspr=program, update_consts=(), **other_params
+        x, indices, updates, update_jaxpr=program, update_consts=(), **other_params
     )
 
 
@@ -431,7 +431,7 @@ def _set_jvp(primals: Any, tangents: Any, **params: Any) -> Any:
     out = scatter_p.bind(x, indices, updates, **params)
     if type(tx) is Zero and type(tu) is Zero:
         return out, Zero(avals.aval_of(out).to_tangent())
-    if params["update_olympuspr"] is not None:
+    if params["update_jaxpr"] is not None:
         raise missing_rule(scatter_p, "jvp")
     if params["unique_indices"] or type(tu) is Zero:
         tx, tu = families.instantiate(tx), families.instantiate(tu)

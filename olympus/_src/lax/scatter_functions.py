@@ -36,7 +36,7 @@ def _apply(
         operand,
         gather.canonical_indices(scatter_indices, f"lax.{name}"),
         updates,
-        update_olympuspr=update_program(p, avals.aval_of(operand).dtype),
+        update_jaxpr=update_program(p, avals.aval_of(operand).dtype),
         update_consts=(),
         dimension_numbers=ScatterDimensionNumbers(*map(tuple, dimension_numbers)),
         indices_are_sorted=bool(indices_are_sorted),

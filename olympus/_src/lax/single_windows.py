@@ -107,7 +107,7 @@ def update_instead(
     *,
     dimension_numbers: Any,
     mode: Any,
-    update_olympuspr: Any,
+    update_jaxpr: Any,
     update_consts: Any,
     **_: Any,
 ) -> Callable[..., Any] | None:
@@ -118,9 +118,9 @@ def update_instead(
     if not _is_one_window(x, indices, dn):
         return None
     combine = None
-    if update_olympuspr is not None:
-        eqns = update_olympuspr.eqns
-        if len(eqns) != 1 or eqns[0].invars != update_olympuspr.invars:
+    if update_jaxpr is not None:
+        eqns = update_jaxpr.eqns
+        if len(eqns) != 1 or eqns[0].invars != update_jaxpr.invars:
             return None
         combine = eqns[0].primitive
     sizes = tuple(scatter.window_sizes(dn, x, updates))

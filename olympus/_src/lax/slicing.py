@@ -359,7 +359,7 @@ def _update_batch(axis: Any, args: Any, dims: Any) -> Any:
         indices_are_sorted=True,
         unique_indices=True,
         mode=gather.CLIP,
-        update_olympuspr=None,
+        update_jaxpr=None,
         update_consts=(),
     )
 

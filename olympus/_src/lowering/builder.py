@@ -14,7 +14,7 @@ import numpy as np
 
 from olympus._src.core import avals as avals_
 from olympus._src.core import dtypes, sizes
-from olympus._src.lowering import dynamic_shapes, types
+from olympus._src.lowering import dynamic_shapes, frontend_attributes, types
 
 ShapedArray = avals_.ShapedArray
 
@@ -49,6 +49,7 @@ class Block:
     """The lines of one region.
 
     Attributes:
+      attributes: pairs of a name and a text that each operation gets for the compiler.
       location: the text appended to each operation, as in ` loc("f.py":1:2)`.
       tokens: the current token of each ordered effect.
       known: values of integers that are known now, by their names.
@@ -57,6 +58,7 @@ class Block:
     """
 
     __slots__ = (
+        "attributes",
         "constants",
         "counter",
         "folds",
@@ -71,6 +73,7 @@ class Block:
         self.lines: list[str] = []
         self.counter = Counter() if counter is None else counter
         self.location = location
+        self.attributes: Sequence[tuple[str, str]] = ()
         self.tokens: dict[Any, str] = {}
         self.known: dict[str, int] = {}
         self.sizes: dict[str, str] = {}
@@ -90,6 +93,8 @@ class Block:
 
     def emit(self, text: str) -> str:
         """Appends an operation of one result; returns its name."""
+        if self.attributes:
+            text = frontend_attributes.tag(text, self.attributes)
         n = self.counter.n
         self.counter.n = n + 1
         name = f"%{n}"
@@ -100,12 +105,28 @@ class Block:
         """Appends an operation of `count` results; returns their names."""
         if count == 1:
             return [self.emit(text)]
+        if self.attributes:
+            text = frontend_attributes.tag(text, self.attributes)
         if count == 0:
             self.lines.append(text + self.location)
             return []
         name = self.fresh()
         self.lines.append(f"{name}:{count} = {text}{self.location}")
         return [f"{name}#{i}" for i in range(count)]
+
+    def tag(self, name: str, attributes: Sequence[tuple[str, str]]) -> None:
+        """Gives attributes to the operation that `name` is a result of.
+
+        Arguments have none, and what several operations share gets none.
+        """
+        if name in self.constants.values():
+            return
+        begin = f"{name.partition('#')[0]} = ", f"{name.partition('#')[0]}:"
+        for i in range(len(self.lines) - 1, -1, -1):
+            if self.lines[i].startswith(begin):
+                text, place = frontend_attributes.split_location(self.lines[i])
+                self.lines[i] = frontend_attributes.tag(text, attributes) + place
+                return
 
     def elementwise(
         self, op: str, operands: Sequence[str], aval: Any, attributes: str = ""
@@ -201,7 +222,11 @@ class Block:
         name = self.constants.get(key)
         if name is None:
             words = range(out_aval.ndim, out_aval.storage.ndim)
+            own = self.attributes
+            if own and operand in self.constants.values():
+                self.attributes = ()  # others may need it too
             name = self.broadcast(operand, in_aval, out_aval, words)
+            self.attributes = own
             self.constants[key] = name
             if operand in self.counter.literals:
                 self.counter.literals[name] = self.counter.literals[operand]
@@ -348,6 +373,7 @@ class Block:
         block = Block(self.counter, self.location)
         block.tokens = dict(self.tokens)
         block.known = self.known
+        block.attributes = self.attributes
         block.sizes = self.sizes
         return block
 

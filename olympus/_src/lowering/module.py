@@ -8,9 +8,15 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from olympus._src.core import effects as effects_
-from olympus._src.core import ir, primitive
-from olympus._src.foundation import config
-from olympus._src.lowering import builder, dynamic_shapes, partitioning, types
+from olympus._src.core import ir, primitive, scopes
+from olympus._src.foundation import config, vocabulary
+from olympus._src.lowering import (
+    builder,
+    dynamic_shapes,
+    frontend_attributes,
+    partitioning,
+    types,
+)
 from olympus._src.lowering.overwriting import variables_to_hold
 from olympus._src.sharding.division import Division
 
@@ -171,10 +177,11 @@ class Module:
             in_avals = [*in_avals, builder.CALLBACKS_TYPE]
         inputs = ", ".join([builder.type_text(a) for a in in_avals])
         outputs = ", ".join([builder.type_text(a) for a in out_avals])
+        own = frontend_attributes.text(attributes) if attributes else ""
+        braces = f" {{{own}}}" if own else ""
         outs = ctx.block.emit_many(
             f"func.call @{symbol}({', '.join([*tokens, *operands])})"
-            f"{_frontend_attributes(attributes)} : "
-            f"({inputs}) -> ({outputs})",
+            f"{braces} : ({inputs}) -> ({outputs})",
             len(out_avals),
         )
         ctx.block.tokens.update(zip(effects, outs, strict=False))
@@ -410,7 +417,9 @@ def _result_infos(names: Sequence[str] | None, n: int) -> list[list[str]]:
     """Attributes of results that have names."""
     if names is None:
         return [[] for _ in range(n)]
-    return [[f"olympus.result_info = {types.string(name)}"] for name in names]
+    return [
+        [f"{vocabulary.name()}.result_info = {types.string(name)}"] for name in names
+    ]
 
 
 def add_shardings(
@@ -442,7 +451,7 @@ def lower_program(
     """Writes the equations of `program` in `block`; returns the results' names."""
     env: dict[Any, str] = dict(zip(program.constvars, consts, strict=True))
     env.update(zip(program.invars, args, strict=True))
-    outer = block.location
+    outer, outer_attributes = block.location, block.attributes
     held = variables_to_hold(program) if module.platform == "cpu" else {}
     if held:
         _hold(block, (*program.constvars, *program.invars), held, env)
@@ -453,12 +462,15 @@ def lower_program(
         ]
         if module.locations:
             block.location = _location(eqn, module)
+        if eqn.scope:
+            block.attributes = scopes.attributes(eqn.scope) or outer_attributes
         rule = _rule(eqn.primitive)
         out = rule(builder.Context(module, block, eqn), *operands, **eqn.params)
         if eqn.primitive.multiple_results:
             env.update(zip(eqn.outvars, out, strict=True))
         else:
             env[eqn.outvars[0]] = out
+        block.attributes = outer_attributes
         if held:
             _hold(block, eqn.outvars, held, env)
     block.location = outer
@@ -481,13 +493,6 @@ def _hold(
             env[v] = block.emit(f"stablehlo.optimization_barrier {env[v]} : {kind}")
         else:
             env[v] = env[first]
-
-
-def _frontend_attributes(attributes: Sequence[tuple[str, str]]) -> str:
-    if not attributes:
-        return ""
-    rows = [f"{types.string(name)} = {types.string(v)}" for name, v in attributes]
-    return f" {{mhlo.frontend_attributes = {{{', '.join(rows)}}}}}"
 
 
 def _rule(p: Any) -> Any:
@@ -522,7 +527,7 @@ def function_text(
 
 
 def _location(eqn: ir.Eqn, module: Module) -> str:
-    path = "/".join((module.name, *eqn.scope, eqn.primitive.name))
+    path = "/".join((module.name, *scopes.names(eqn.scope), eqn.primitive.name))
     at = eqn.source
     if at is None:
         return f" loc({types.string(path)})"

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from olympus._src.core import ir
+from olympus._src.foundation import vocabulary
 from olympus._src.lowering import builder, types
 from olympus._src.lowering.module import (
     Function,
@@ -68,7 +69,9 @@ def lower_portable(
         in_attributes[n + i].append(alias(None if out is None else n + out))
     out_attributes: list[list[str]] = [[] for _ in first.out_types]
     for i, path in enumerate(result_names or ()):
-        out_attributes[n + i].append(f"olympus.result_info = {types.string(path)}")
+        out_attributes[n + i].append(
+            f"{vocabulary.name()}.result_info = {types.string(path)}"
+        )
     if division is not None:  # which has no tokens
         program = variants[0][1]
         add_shardings(module, in_attributes, division.in_shardings, program.in_avals)

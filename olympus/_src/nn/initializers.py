@@ -62,7 +62,7 @@ def _initializer(name: str, dtype: Any, draw: Callable[..., Any]) -> Initializer
         shape = sizes.canonicalize_shape(shape, f"nn.{full_name}")
         return draw(key, shape, _weights_dtype(name, dtype))
 
-    init.__name__ = init.__qualname__ = f"{name}_init"
+    init.__qualname__ = f"{name}.<locals>.init"
     return init
 
 

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from olympus._src.core import array_type, avals, dtypes, scalar_types, trace
+from olympus._src.foundation import array_protocol, source_info, vocabulary
 from olympus._src.lax import elementwise, shaping, stacking
 from olympus._src.numpy import (
     arg_extremes,
@@ -44,7 +45,7 @@ def _accepts(other: Any) -> bool:
     return (
         type(other) in _KNOWN
         or isinstance(other, (Tracer, np.ndarray, np.generic, int, float, complex))
-        or hasattr(other, "__olympus_array__")
+        or array_protocol.is_array(other)
     )
 
 
@@ -315,7 +316,7 @@ def _array_namespace(self: Any, *, api_version: str | None = None) -> Any:
             f"Array.__array_namespace__: api_version must be at most '2024.12', got "
             f"{api_version!r}"
         )
-    return importlib.import_module("olympus.numpy")
+    return importlib.import_module(f"{vocabulary.name()}.numpy")
 
 
 def _same(fun: Callable[..., Any], name: str | None = None) -> Any:
@@ -428,13 +429,56 @@ def _setitem(self: Any, index: Any, value: Any) -> None:
     )
 
 
+# What concrete and traced arrays define for themselves.
+_OF_BOTH = (
+    "addressable_data",
+    "addressable_shards",
+    "block_until_ready",
+    "committed",
+    "copy_to_host_async",
+    "delete",
+    "device",
+    "devices",
+    "dtype",
+    "global_shards",
+    "is_deleted",
+    "is_fully_addressable",
+    "is_fully_replicated",
+    "is_ready",
+    "item",
+    "itemsize",
+    "nbytes",
+    "ndim",
+    "shape",
+    "sharding",
+    "size",
+    "tobytes",
+    "tolist",
+    "weak_type",
+)
+
+
+def _delegate(name: str) -> Any:
+    """A member of the class of all arrays that does what the array's own does."""
+    own = getattr(ArrayImpl, name)
+    if not callable(own):
+        return property(lambda self: getattr(self, name))
+
+    def method(self: Any, *args: Any, **kwargs: Any) -> Any:
+        return getattr(self, name)(*args, **kwargs)
+
+    source_info.update_wrapper(method, own)
+    return method
+
+
 def _install() -> None:
     table = _operators() | _methods() | _properties()
     for name, value in table.items():
         install(name, value)
         setattr(Tracer, name, value)
-        if not name.startswith("__"):  # the class lists them; both kinds have their own
-            setattr(array_type.Array, name, value)
+        setattr(array_type.Array, name, value)  # lists them; both kinds have their own
+    for name in _OF_BOTH:
+        setattr(array_type.Array, name, _delegate(name))
     # Comparison of arrays gives arrays, so neither has a hash.
     Tracer.__hash__ = None  # type: ignore[assignment]
     for name, value in {

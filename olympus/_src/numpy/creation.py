@@ -21,6 +21,7 @@ from olympus._src.core.array_type import (
     SupportsShape,
 )
 from olympus._src.core.sizes import is_symbolic
+from olympus._src.foundation import array_protocol
 from olympus._src.interpreters import concrete_arrays, evaluate
 from olympus._src.lax import (
     elementwise,
@@ -173,8 +174,8 @@ def _make(x: Any, dtype: Any, device: Any) -> Any:
         return _of_numpy(x, dtype, device)
     if isinstance(x, (list, tuple)):
         return _of_sequence(x, dtype, device)
-    if hasattr(x, "__olympus_array__"):
-        return _make(x.__olympus_array__(), dtype, device)
+    if array_protocol.is_array(x):
+        return _make(array_protocol.array_of(x), dtype, device)
     if x is None:
         raise ValueError(
             "None is not a valid value for numpy.array; leave the element out, or use "
@@ -324,6 +325,9 @@ def _of_plain_sequence(x: Any, leaves: list[Any], dtype: Any, device: Any) -> An
     if dtype is None:
         dtype = dtypes.canonicalize_dtype(float)
         dtype = _common_dtype(leaves) if leaves else dtype
+    if any(type(v) is concrete_arrays.ArrayImpl for v in leaves):
+        # NumPy asks elements of dtypes that are not its own for Python numbers.
+        x = _on_host(x)
     try:
         with np.errstate(all="ignore"):
             value = np.array(x, dtype) if direct else np.array(x)
@@ -340,6 +344,13 @@ def _of_plain_sequence(x: Any, leaves: list[Any], dtype: Any, device: Any) -> An
         value = np.array(x, dtype)
     value = _cast_numpy(value, dtype)
     return put_values(value, ShapedArray(value.shape, dtype), device)
+
+
+def _on_host(x: Any) -> Any:
+    """The sequence with NumPy's arrays in place of arrays."""
+    if type(x) is list or type(x) is tuple:
+        return [_on_host(item) for item in x]
+    return np.asarray(x) if type(x) is concrete_arrays.ArrayImpl else x
 
 
 def _stack_sequence(x: Any, dtype: Any) -> Any:

@@ -44,7 +44,7 @@ def shape(a: ArrayLike) -> tuple[int, ...]:
     """The sizes of the axes.
 
     Args:
-      a: array or number.
+      a: array or number, or a description of an array.
 
     Source: NumPy, `numpy.shape`.
 
@@ -52,6 +52,8 @@ def shape(a: ArrayLike) -> tuple[int, ...]:
       >>> jnp.shape(jnp.ones((2, 3)))
       (2, 3)
     """
+    if type(a).__name__ == "ShapeDtypeStruct":
+        return tuple(a.shape)  # type: ignore[union-attr]
     check_arraylike("shape", a)
     return aval_of(a).shape
 

@@ -87,6 +87,12 @@ def _reduce_segments(
             f"ops.{name}: segment_ids must be integers, got {ids.short()}; convert "
             "them with astype(int)"
         )
+    if ids.ndim == 1 and (not data_aval.shape or data_aval.shape[0] == 1):
+        # One row for all segments.
+        row = shaping.reshape(data, (1, *data_aval.shape[1:]))
+        dims = tuple(range(max(data_aval.ndim, 1)))
+        data = shaping.broadcast_in_dim(row, (*ids.shape, *data_aval.shape[1:]), dims)
+        data_aval = aval_of(data)
     if data_aval.shape[: ids.ndim] != ids.shape or ids.ndim != 1:
         raise ValueError(
             f"ops.{name}: segment_ids must be a vector with a number for each row of "

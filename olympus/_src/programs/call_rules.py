@@ -56,7 +56,7 @@ def drop_unused(
       per_operand: parameters that have an entry for each operand.
       per_result: parameters that have one for each result.
     """
-    closed = eqn.params["olympuspr"]
+    closed = eqn.params["jaxpr"]
     if closed.consts or (all(used) and not any(e.effects for e in closed.eqns)):
         return [True] * len(eqn.invars), eqn
     smaller, used_inputs = closed.olympuspr.derived(
@@ -65,7 +65,7 @@ def drop_unused(
     if not smaller.eqns and not smaller.outvars:
         return [False] * len(eqn.invars), None
     params = dict(eqn.params)
-    params["olympuspr"] = ir.ClosedOlympuspr(smaller)
+    params["jaxpr"] = ir.ClosedOlympuspr(smaller)
     for names, keep in ((per_operand, used_inputs), (per_result, used)):
         for name in names:
             params[name] = select(params[name], keep)

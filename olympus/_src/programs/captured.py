@@ -132,7 +132,7 @@ def with_jvp(
     of_rule = _trace(rule, run, [*in_avals, *tangent_avals])
     if of_rule is None:
         return None
-    of_call = _trace_call(what, params["call_olympuspr"], in_avals)
+    of_call = _trace_call(what, params["call_jaxpr"], in_avals)
     (call, traced), shared = inner_programs.share_consts([of_call, of_rule])
     total = len(shared) + n
 
@@ -146,7 +146,7 @@ def with_jvp(
         return outs, call_rules.fill_zeros(out_nonzero, results[n_results:], avals)
 
     return [*shared, *args], dict(
-        params, call_olympuspr=call, jvp=rule.derived(jvp), num_consts=total
+        params, call_jaxpr=call, jvp=rule.derived(jvp), num_consts=total
     )
 
 
@@ -180,7 +180,7 @@ def with_vjp(
     of_back = _trace(fwd, back.run, [*out_avals[count:], *back.ct_avals])
     if of_back is None:
         return None
-    of_call = _trace_call(what, params["call_olympuspr"], in_avals)
+    of_call = _trace_call(what, params["call_jaxpr"], in_avals)
     traced, shared = inner_programs.share_consts([of_call, of_fwd, of_back])
     call, forward_program, back.program = traced
     total = len(shared) + n
@@ -193,7 +193,7 @@ def with_vjp(
         return results[:count], residuals, pullback.derived(back)
 
     return [*shared, *args], dict(
-        params, call_olympuspr=call, fwd=fwd.derived(rule), num_consts=total
+        params, call_jaxpr=call, fwd=fwd.derived(rule), num_consts=total
     )
 
 

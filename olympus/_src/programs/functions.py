@@ -74,6 +74,8 @@ class FunctionPrimitive(primitive.Primitive):
         self._enter = enter
 
     def bind(self, *args: Any, **params: Any) -> Any:
+        if "subfuns" in params:  # how newer libraries give them
+            args = (*params.pop("subfuns"), *args)
         if args and hasattr(args[0], "call_wrapped"):
             args, params = self._enter(args, params)
         return super().bind(*args, **params)
@@ -89,7 +91,7 @@ def run(call: Any, args: Sequence[Any]) -> Any:
 def stage(
     p: Any, what: str, trace: Any, args: Sequence[Any], params: dict[str, Any]
 ) -> Any:
-    """The rule `stage` of a primitive with the parameter `call_olympuspr`.
+    """The rule `stage` of a primitive with the parameter `call_jaxpr`.
 
     Args:
       p: the primitive.
@@ -100,13 +102,13 @@ def stage(
     """
     if isinstance(trace, ad.TangentTape):
         # A linear function of tangents: its operations are what will be transposed.
-        return run(params["call_olympuspr"], args)
+        return run(params["call_jaxpr"], args)
     return record(p, what, trace, args, params)
 
 
 def is_recorded(trace: Any, params: dict[str, Any]) -> bool:
     """Whether a function is about to be traced to a program."""
-    call = params["call_olympuspr"]
+    call = params["call_jaxpr"]
     return type(call) is Function and not isinstance(trace, ad.TangentTape)
 
 
@@ -114,7 +116,7 @@ def record(
     p: Any, what: str, trace: Any, args: Sequence[Any], params: dict[str, Any]
 ) -> Any:
     """Records an equation with the program of the function; see `stage`."""
-    call = params["call_olympuspr"]
+    call = params["call_jaxpr"]
     if type(call) is ir.ClosedOlympuspr:
         return trace.record(p, args, params)
     info = ir.DebugInfo(
@@ -125,7 +127,7 @@ def record(
     in_avals = [avals_.aval_of(x) for x in args]
     program, consts = partial_eval.trace_to_olympuspr(call, in_avals, info)
     closed = ir.ClosedOlympuspr(ir.hoist_consts(program))
-    params = dict(params, call_olympuspr=closed)
+    params = dict(params, call_jaxpr=closed)
     params["num_consts"] += len(consts)
     return trace.record(p, [*consts, *args], params)
 
@@ -133,38 +135,38 @@ def record(
 # -- rules that do not depend on what the user's rule is for ---------------------------
 
 
-def abstract(*args: Any, call_olympuspr: Any, **params: Any) -> Any:
+def abstract(*args: Any, call_jaxpr: Any, **params: Any) -> Any:
     """The rule `abstract`, of the program."""
-    return call_olympuspr.out_avals
+    return call_jaxpr.out_avals
 
 
 follow_keys = inner_programs.follow_keys
 
 
-def effects(*args: Any, call_olympuspr: Any, **params: Any) -> Any:
+def effects(*args: Any, call_jaxpr: Any, **params: Any) -> Any:
     """The rule `effects`, of the program."""
-    inside = call_olympuspr.effects
+    inside = call_jaxpr.effects
     if inside:
-        info = call_olympuspr.olympuspr.debug_info
+        info = call_jaxpr.olympuspr.debug_info
         name = "custom rules" if info is None else info.func_name
         effects_.check_allowed(name, inside, "in_custom_rules")
     return inside
 
 
-def impl(*args: Any, call_olympuspr: Any, **params: Any) -> Any:
+def impl(*args: Any, call_jaxpr: Any, **params: Any) -> Any:
     """The rule `impl`: calls the function."""
-    return run(call_olympuspr, args)
+    return run(call_jaxpr, args)
 
 
-def lower(ctx: Any, *operands: str, call_olympuspr: Any, **params: Any) -> Any:
+def lower(ctx: Any, *operands: str, call_jaxpr: Any, **params: Any) -> Any:
     """The rule `lower`: writes the program's equations in place of the call."""
-    return inner_programs.lower_closed(ctx, ctx.block, call_olympuspr, operands)
+    return inner_programs.lower_closed(ctx, ctx.block, call_jaxpr, operands)
 
 
 def discharge(context: Context, args: Any, **params: Any) -> Any:
     """The rule `discharge`: where nothing is differentiated, the program counts."""
     p = context.primitive
-    closed = params["call_olympuspr"]
+    closed = params["call_jaxpr"]
     takes_refs = any(ref is not None for ref in context.refs)
     if context.keeps_rules:
         if takes_refs:
@@ -188,24 +190,22 @@ def discharge(context: Context, args: Any, **params: Any) -> Any:
 
 def _bind_without_refs(p: Any, args: Any, params: dict[str, Any]) -> list[Any]:
     """Applies an operation whose program has refs of its own; its rules stay."""
-    call = params["call_olympuspr"]
+    call = params["call_jaxpr"]
     own, consts = inner_programs.absorb(call)
     without = discharging.discharge(own.olympuspr)
     new = [*without.consts, *consts]
-    params = dict(params, call_olympuspr=without.closed)
+    params = dict(params, call_jaxpr=without.closed)
     params["num_consts"] += len(new)
     return p.bind(*new, *args, **params)
 
 
-def transpose(cts: Any, *args: Any, call_olympuspr: Any, **params: Any) -> Any:
+def transpose(cts: Any, *args: Any, call_jaxpr: Any, **params: Any) -> Any:
     """The rule `transpose`, of a function that is linear: its operations are
     transposed one by one.
     """
     linear = [type(x) is Linear for x in args]
     nonzero = [type(ct) is not Zero for ct in cts]
-    program, in_nonzero = ad.transpose_olympuspr(
-        call_olympuspr.olympuspr, linear, nonzero
-    )
+    program, in_nonzero = ad.transpose_olympuspr(call_jaxpr.olympuspr, linear, nonzero)
     known = [x for x in args if type(x) is not Linear]
     nonzero_cts = [ct for ct in cts if type(ct) is not Zero]
     in_cts = run(program, [*known, *nonzero_cts])

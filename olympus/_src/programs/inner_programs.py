@@ -173,9 +173,9 @@ class _Paths(Sequence[str]):
 
     def __getitem__(self, i: Any) -> Any:
         if self._names is None:
-            args = self._tree.unflatten(range(self._tree.num_leaves))
+            args = self._tree.children()
             names = parameter_names.names_in_code(*self._parameters, len(args))
-            self._names = parameter_names.leaf_paths(names, args)
+            self._names = parameter_names.structure_paths(names, args)
         return self._names[i]
 
     def __len__(self) -> int:
@@ -574,7 +574,7 @@ def _executable_of(p: Any, avals: Any, places: Any, params: Any, device: Any) ->
 def follow_keys(uses: Any, eqn: ir.Eqn, operands: Sequence[Any]) -> Any:
     """The rule `key_reuse` of operations that apply their program once."""
     params = eqn.params
-    held = params["olympuspr"] if "olympuspr" in params else params["call_olympuspr"]
+    held = params["jaxpr"] if "jaxpr" in params else params["call_jaxpr"]
     return uses.apply(held, operands)
 
 
@@ -640,10 +640,10 @@ def type_mismatches(
     structure: Any, actual: Sequence[Any], expected: Sequence[Any], root: str
 ) -> list[str]:
     """`root['path'] got f32[4], expected f32[3]` for each leaf whose types differ."""
-    paths = tree.tree_flatten_with_path(structure.unflatten(range(len(actual))))[0]
+    paths = tree.leaf_key_paths(structure)
     return [
         f"at {root}{tree.keystr(path)} got {g.short()}, expected {w.short()}"
-        for (path, _), g, w in zip(paths, actual, expected, strict=True)
+        for path, g, w in zip(paths, actual, expected, strict=True)
         if not same_type(g, w)
     ]
 

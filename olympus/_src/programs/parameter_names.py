@@ -47,6 +47,15 @@ def names_in_code(code: CodeType | None, filled: int, count: int) -> list[str]:
 _TAKES_MORE = 0x04  # the flag of code that takes *args
 
 
+def structure_paths(names: Sequence[str], structures: Sequence[Any]) -> list[str]:
+    """A path for each leaf of named structures, as in `x` or `params['w']`."""
+    return [
+        f"{name}{tree.keystr(path)}"
+        for name, structure in zip(names, structures, strict=True)
+        for path in tree.leaf_key_paths(structure)
+    ]
+
+
 def leaf_paths(names: Sequence[str], values: Sequence[Any]) -> list[str]:
     """A path for each leaf of named values, as in `x` or `params['w']`."""
     return [

@@ -22,7 +22,7 @@ def _select(items: Sequence[Any], flags: Sequence[bool]) -> list[Any]:
 
 def call(splitter: Any, eqn: ir.Eqn, hit: Sequence[bool]) -> None:
     """A program applied as one equation: both parts are calls."""
-    program = ir.hoist_consts(eqn.params["olympuspr"].olympuspr)
+    program = ir.hoist_consts(eqn.params["jaxpr"].olympuspr)
     inner = splitter.inner(program, hit)
     again, inputs = inner.again()
     stand_ins, new, outs = _hand_on(inner, program.outvars, eqn.outvars, lambda a: a)
@@ -30,7 +30,7 @@ def call(splitter: Any, eqn: ir.Eqn, hit: Sequence[bool]) -> None:
     operands = stand_ins + _select(eqn.invars, inputs)
     params = {
         **eqn.params,
-        "olympuspr": ir.ClosedOlympuspr(again),
+        "jaxpr": ir.ClosedOlympuspr(again),
         "donated_invars": (False,) * len(operands),
     }
     splitter.run_again(
@@ -89,7 +89,7 @@ def _run_once(
     splitter.once.append(
         eqn.replace(
             outvars=eqn.outvars + [v for v, _ in new],
-            params={**eqn.params, "olympuspr": ir.ClosedOlympuspr(once)},
+            params={**eqn.params, "jaxpr": ir.ClosedOlympuspr(once)},
         )
     )
 
@@ -97,7 +97,7 @@ def _run_once(
 def scan(splitter: Any, eqn: ir.Eqn, hit: Sequence[bool]) -> None:
     """What a step keeps is stacked, and a second loop makes the rest."""
     params = eqn.params
-    body, n_carry = params["olympuspr"].olympuspr, params["num_carry"]
+    body, n_carry = params["jaxpr"].olympuspr, params["num_carry"]
     carried = list(hit[:n_carry])
     while True:  # until no more of the carry is needed in the second loop
         inner = splitter.inner(body, [*carried, *hit[n_carry:]])
@@ -132,7 +132,7 @@ def scan(splitter: Any, eqn: ir.Eqn, hit: Sequence[bool]) -> None:
             outvars=last + ys,
             params={
                 **params,
-                "olympuspr": ir.ClosedOlympuspr(again),
+                "jaxpr": ir.ClosedOlympuspr(again),
                 "num_consts": sum(inputs.consts),
                 "num_carry": sum(carried),
             },

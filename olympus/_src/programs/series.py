@@ -23,9 +23,9 @@ Series = taylor.Series
 
 
 @takes_primitive
-def call(p: Any, series: list[Series], *, olympuspr: Any, **params: Any) -> Any:
+def call(p: Any, series: list[Series], *, jaxpr: Any, **params: Any) -> Any:
     """A program applied as one equation."""
-    closed = olympuspr
+    closed = jaxpr
     if isinstance(closed, ir.Olympuspr):
         closed = closed.derived("closed", ir.ClosedOlympuspr)
     patterns = tuple(map(taylor.pattern_of, series))
@@ -36,15 +36,15 @@ def call(p: Any, series: list[Series], *, olympuspr: Any, **params: Any) -> Any:
         params["donated_invars"] = (False,) * len(operands)
     if isinstance(params.get("prevent_cse"), tuple):
         params["prevent_cse"] = any(params["prevent_cse"])
-    inner = program if closed is olympuspr else program.olympuspr
-    outs = p.bind(*operands, olympuspr=inner, **params)
-    return taylor.unflatten(outs, patterns_out, olympuspr.out_avals)
+    inner = program if closed is jaxpr else program.olympuspr
+    outs = p.bind(*operands, jaxpr=inner, **params)
+    return taylor.unflatten(outs, patterns_out, jaxpr.out_avals)
 
 
-def function(series: list[Series], *, call_olympuspr: Any, **params: Any) -> Any:
+def function(series: list[Series], *, call_jaxpr: Any, **params: Any) -> Any:
     """A function with a rule for cotangents, which has no rule for series."""
     order = len(series[0]) - 1
-    return taylor.jet(functools.partial(_run, call_olympuspr), series, order)
+    return taylor.jet(functools.partial(_run, call_jaxpr), series, order)
 
 
 def _run(call: Any, *args: Any) -> Any:
@@ -135,7 +135,7 @@ def _group_inputs(
 @takes_primitive
 def scan(p: Any, series: list[Series], **params: Any) -> Any:
     """The terms of carries are carries, and those of slices are slices."""
-    body, order = params["olympuspr"], len(series[0]) - 1
+    body, order = params["jaxpr"], len(series[0]) - 1
     parts = Parts(series, params)
     moves = Parts([taylor.is_nonzero(s) for s in series], params)
     program, out_patterns, moves.carry = _settle_carry(
@@ -167,7 +167,7 @@ def scan(p: Any, series: list[Series], **params: Any) -> Any:
         *operands,
         **{
             **params,
-            "olympuspr": ir.ClosedOlympuspr(inner.replace(outvars=outvars)),
+            "jaxpr": ir.ClosedOlympuspr(inner.replace(outvars=outvars)),
             "num_consts": len(consts) + n_inputs[0] + n_terms[0],
             "num_carry": n_carry,
         },
@@ -181,7 +181,7 @@ def scan(p: Any, series: list[Series], **params: Any) -> Any:
 @takes_primitive
 def while_loop(p: Any, series: list[Series], **params: Any) -> Any:
     """The terms of carries are carries that the condition does not see."""
-    body, test = params["body_olympuspr"], params["cond_olympuspr"]
+    body, test = params["body_jaxpr"], params["cond_jaxpr"]
     order, n, m = len(series[0]) - 1, params["cond_nconsts"], params["body_nconsts"]
     test_consts, body_consts, carry = series[:n], series[n : n + m], series[n + m :]
     const_moves = [taylor.is_nonzero(s) for s in body_consts]
@@ -202,9 +202,9 @@ def while_loop(p: Any, series: list[Series], **params: Any) -> Any:
         *_fill_terms(body_consts, const_moves),
         *[s[0] for s in carry],
         *terms,
-        cond_olympuspr=ir.ClosedOlympuspr(tests, test.consts),
+        cond_jaxpr=ir.ClosedOlympuspr(tests, test.consts),
         cond_nconsts=n,
-        body_olympuspr=ir.ClosedOlympuspr(inner),
+        body_jaxpr=ir.ClosedOlympuspr(inner),
         body_nconsts=len(consts) + m + n_terms[0],
     )
     return taylor.unflatten(outs, out_patterns, body.out_avals)

@@ -26,10 +26,11 @@ def run(closed: ir.ClosedOlympuspr, args: Any) -> list[Any]:
     compiled = closed.olympuspr.derived(
         ("step", config.trace_context()),
         lambda p: compiled_programs.build(
-            lowered_programs.lower(p, closed.consts, name="step")
+            lowered_programs.lower(ir.hoist_consts(p), (), name="step")
         ),
     )
-    return compiled.run([concrete_arrays.as_array(x)._buffer for x in args])
+    operands = [*closed.consts, *args]
+    return compiled.run([concrete_arrays.as_array(x)._buffer for x in operands])
 
 
 def scan(args: Any, params: Any) -> None:
@@ -39,7 +40,7 @@ def scan(args: Any, params: Any) -> None:
     carry = list(parts.carry)
     for i in reversed(order) if params["reverse"] else order:
         slices = [concatenation.index_in_dim(x, i, keepdims=False) for x in parts.xs]
-        outs = run(params["olympuspr"], [*parts.consts, *carry, *slices])
+        outs = run(params["jaxpr"], [*parts.consts, *carry, *slices])
         carry = outs[: params["num_carry"]]
 
 
@@ -56,10 +57,10 @@ def while_loop(args: Any, params: Any) -> None:
     test_consts, body_consts = args[:n_test], args[n_test:start]
     carry = list(args[start:])
     steps = 0
-    while bool(run(params["cond_olympuspr"], [*test_consts, *carry])[0]):
+    while bool(run(params["cond_jaxpr"], [*test_consts, *carry])[0]):
         if steps == params.get("max_steps"):
             break
-        carry = run(params["body_olympuspr"], [*body_consts, *carry])[: len(carry)]
+        carry = run(params["body_jaxpr"], [*body_consts, *carry])[: len(carry)]
         steps += 1
 
 

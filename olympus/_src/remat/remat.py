@@ -36,7 +36,7 @@ def bind(
     return remat_p.bind(
         *args,
         differentiated=differentiated,
-        olympuspr=program,
+        jaxpr=program,
         policy=policy,
         prevent_cse=prevent_cse,
     )
@@ -60,22 +60,22 @@ def _without_constants(closed: ir.ClosedOlympuspr) -> tuple[ir.Olympuspr, list[A
 # -- what it computes ------------------------------------------------------------------
 
 
-def _abstract(*args: Any, olympuspr: ir.Olympuspr, **params: Any) -> Any:
-    return olympuspr.out_avals
+def _abstract(*args: Any, jaxpr: ir.Olympuspr, **params: Any) -> Any:
+    return jaxpr.out_avals
 
 
-def _effects(*args: Any, olympuspr: ir.Olympuspr, **params: Any) -> Any:
-    return olympuspr.effects
+def _effects(*args: Any, jaxpr: ir.Olympuspr, **params: Any) -> Any:
+    return jaxpr.effects
 
 
-def _check(*args: Any, olympuspr: ir.Olympuspr, **params: Any) -> None:
-    inner_programs.check_operand_types("checkpoint", args, olympuspr.in_avals)
+def _check(*args: Any, jaxpr: ir.Olympuspr, **params: Any) -> None:
+    inner_programs.check_operand_types("checkpoint", args, jaxpr.in_avals)
 
 
 def _lower(
     ctx: Any,
     *operands: str,
-    olympuspr: ir.Olympuspr,
+    jaxpr: ir.Olympuspr,
     policy: Any,
     prevent_cse: Flags,
     differentiated: bool,
@@ -84,25 +84,25 @@ def _lower(
     if isinstance(flags, bool):
         flags = (flags,) * len(operands)
     if differentiated and any(flags):
-        return lowering.call_apart(ctx, operands, olympuspr, flags)
-    return ctx.module.call(ctx, olympuspr, "checkpoint", operands)
+        return lowering.call_apart(ctx, operands, jaxpr, flags)
+    return ctx.module.call(ctx, jaxpr, "checkpoint", operands)
 
 
 def _impl(
-    *args: Any, olympuspr: ir.Olympuspr, differentiated: bool = False, **params: Any
+    *args: Any, jaxpr: ir.Olympuspr, differentiated: bool = False, **params: Any
 ) -> list[Any]:
-    closed = olympuspr.derived("closed", ir.ClosedOlympuspr)
+    closed = jaxpr.derived("closed", ir.ClosedOlympuspr)
     if differentiated and config.debug_key_reuse.value:
         with config.debug_key_reuse(False):  # keys are used again, see `_follow_keys`
-            return jit_.run(*args, olympuspr=closed, name="checkpoint")
-    return jit_.run(*args, olympuspr=closed, name="checkpoint")
+            return jit_.run(*args, jaxpr=closed, name="checkpoint")
+    return jit_.run(*args, jaxpr=closed, name="checkpoint")
 
 
 # -- transformations -------------------------------------------------------------------
 
 
-def _batch(axis: Any, args: Any, dims: Any, *, olympuspr: Any, **params: Any) -> Any:
-    closed = olympuspr.derived("closed", ir.ClosedOlympuspr)
+def _batch(axis: Any, args: Any, dims: Any, *, jaxpr: Any, **params: Any) -> Any:
+    closed = jaxpr.derived("closed", ir.ClosedOlympuspr)
     batched, out_dims = batching.batch_olympuspr(closed, axis, tuple(dims))
     program, consts = _without_constants(batched)
     params["prevent_cse"] = _join_flags(
@@ -111,9 +111,9 @@ def _batch(axis: Any, args: Any, dims: Any, *, olympuspr: Any, **params: Any) ->
     return bind(program, [*consts, *args], **params), out_dims
 
 
-def _jvp(primals: Any, tangents: Any, *, olympuspr: Any, **params: Any) -> Any:
+def _jvp(primals: Any, tangents: Any, *, jaxpr: Any, **params: Any) -> Any:
     nonzero = call_rules.nonzero_flags(tangents)
-    closed, out_nonzero = olympuspr.derived(
+    closed, out_nonzero = jaxpr.derived(
         ("jvp", nonzero), lambda p: ad.jvp_olympuspr(p, nonzero)
     )
     program, consts = _without_constants(closed)
@@ -123,7 +123,7 @@ def _jvp(primals: Any, tangents: Any, *, olympuspr: Any, **params: Any) -> Any:
     slopes = call_rules.nonzero_values(tangents)
     outs = bind(program, [*consts, *primals, *slopes], **params)
     n = len(out_nonzero)
-    avals = olympuspr.out_avals
+    avals = jaxpr.out_avals
     return outs[:n], call_rules.fill_zeros(out_nonzero, outs[n:], avals)
 
 
@@ -160,16 +160,16 @@ class _Linearized:
             raise errors.InternalError("a linear program made constants")
 
 
-def _linearize(primals: Any, tangents: Any, *, olympuspr: Any, **params: Any) -> Any:
-    effects.check_allowed("checkpoint", olympuspr.effects, "in_remat")
+def _linearize(primals: Any, tangents: Any, *, jaxpr: Any, **params: Any) -> Any:
+    effects.check_allowed("checkpoint", jaxpr.effects, "in_remat")
     nonzero, policy = call_rules.nonzero_flags(tangents), params["policy"]
-    linearized = olympuspr.derived(
+    linearized = jaxpr.derived(
         ("linearized", nonzero, policy), lambda p: _Linearized(p, nonzero, policy)
     )
     split = linearized.split
     inputs = [*linearized.consts, *primals]
     outs = _run_once(split.once, inputs, params)
-    n = len(olympuspr.outvars)
+    n = len(jaxpr.outvars)
     operands = outs[n:] + [x for x, u in zip(inputs, split.inputs, strict=True) if u]
     slopes = call_rules.nonzero_values(tangents)
     flags = params["prevent_cse"]
@@ -201,14 +201,14 @@ def _run_once(program: ir.Olympuspr, args: list[Any], params: Any) -> list[Any]:
         params = {**params, "prevent_cse": True}
         return bind(program, args, **params)
     if trace.current.trace is trace.base():
-        return _impl(*args, olympuspr=program)
+        return _impl(*args, jaxpr=program)
     return ir.eval_olympuspr(program, (), *args)
 
 
-def _transpose(cts: Any, *args: Any, olympuspr: Any, **params: Any) -> Any:
+def _transpose(cts: Any, *args: Any, jaxpr: Any, **params: Any) -> Any:
     linear = tuple([type(x) is Linear for x in args])
     nonzero = call_rules.nonzero_flags(cts)
-    program, consts, in_nonzero = olympuspr.derived(
+    program, consts, in_nonzero = jaxpr.derived(
         ("transposed", linear, nonzero),
         lambda p: _transpose_program(p, linear, nonzero),
     )
@@ -231,7 +231,7 @@ def _transpose_program(program: ir.Olympuspr, linear: Any, flowing: Any) -> Any:
 
 def _dce(used: list[bool], eqn: ir.Eqn) -> Any:
     """Drops unused results, and then unused operands."""
-    program, params = eqn.params["olympuspr"], eqn.params
+    program, params = eqn.params["jaxpr"], eqn.params
     smaller, used_inputs = program.derived(
         ("dce", tuple(used)), lambda p: partial_eval.dce_olympuspr(p, used)
     )
@@ -242,7 +242,7 @@ def _dce(used: list[bool], eqn: ir.Eqn) -> Any:
         outvars=[v for v, u in zip(eqn.outvars, used, strict=True) if u],
         params={
             **params,
-            "olympuspr": smaller,
+            "jaxpr": smaller,
             "prevent_cse": _join_flags(params["prevent_cse"], 0, used_inputs, 0),
         },
         effects=smaller.effects,
@@ -251,10 +251,10 @@ def _dce(used: list[bool], eqn: ir.Eqn) -> Any:
 
 
 def _discharge(
-    context: discharge.Context, args: Any, *, olympuspr: ir.Olympuspr, **params: Any
+    context: discharge.Context, args: Any, *, jaxpr: ir.Olympuspr, **params: Any
 ) -> Any:
-    context.check_distinct("checkpoint", olympuspr)
-    without = discharge.discharge(olympuspr, context.keeps_rules)
+    context.check_distinct("checkpoint", jaxpr)
+    without = discharge.discharge(jaxpr, context.keeps_rules)
     n = len(without.consts)
     params["prevent_cse"] = _join_flags(params["prevent_cse"], n, [True] * len(args), 0)
     outs = bind(without.closed.olympuspr, [*without.consts, *args], **params)
@@ -274,12 +274,12 @@ def _print(eqn: ir.Eqn) -> Any:
     return sorted(params.items())
 
 
-def _checkify(checks: Any, *args: Any, olympuspr: ir.Olympuspr, **params: Any) -> Any:
+def _checkify(checks: Any, *args: Any, jaxpr: ir.Olympuspr, **params: Any) -> Any:
     """The program with its checks, whose state is computed once more if it is."""
-    closed = olympuspr.derived("closed", ir.ClosedOlympuspr)
+    closed = jaxpr.derived("closed", ir.ClosedOlympuspr)
     checked = checks.program(closed)
     if checked is None:
-        return bind(olympuspr, args, **params)
+        return bind(jaxpr, args, **params)
     n = len(checked.consts)
     params["prevent_cse"] = _join_flags(params["prevent_cse"], n, [True] * len(args), 0)
     program = ir.hoist_consts(checked.program)

@@ -330,7 +330,9 @@ def _absent(name: str) -> str:
     known = ", ".join(
         repr(n) for n in _clients or ("cpu", *plugins.installed_plugins())
     )
-    text = f"devices: the platform must be one of {known}, got {name!r}"
+    text = (
+        f"devices: Unknown backend: the platform must be one of {known}, got {name!r}"
+    )
     reason = _failures.get(name)
     if name == "gpu" and reason is None:
         reason = next((_failures[n] for n in _FAMILIES["gpu"] if n in _failures), None)

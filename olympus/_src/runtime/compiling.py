@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from olympus._src.runtime import forks, interrupts, versions
+from olympus._src.runtime import forks, interrupts, partitioners, versions
 from olympus._src.runtime.versions import (
     CompileOptions,
     Device,
@@ -39,7 +39,7 @@ def load(
     try:
         return interrupts.run_uninterrupted(compile_and_load, *args)
     except XlaRuntimeError as error:
-        raise _compile_error(error, options) from None
+        raise partitioners.take_error() or _compile_error(error, options) from None
 
 
 def load_serialized(

@@ -26,6 +26,7 @@ from olympus._src.runtime import (
     forks,
     host_errors,
     mlir,
+    partitioners,
     parts,
     versions,
     waiting,
@@ -79,6 +80,8 @@ def compile(
         place.device_list if len(chosen) == 1 else versions.DeviceList(tuple(chosen))
     )
     if not host_callbacks:
+        if partitioners.TARGET.encode() in code:  # it calls functions of this process
+            return compiling.load(code, device_list, built, options)
         return compile_cache.load(text, device_list, built, options)
     if place.is_cpu:
         return CallbackProgram(code, chosen, options, host_callbacks)

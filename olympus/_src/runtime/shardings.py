@@ -55,6 +55,12 @@ class Sharding(abc.ABC):
     def _device_assignment(self) -> tuple[Device, ...]:
         return tuple(self._internal_device_list)
 
+    # Read by a library that saves arrays.
+    @property
+    def _addressable_device_assignment(self) -> tuple[Device, ...]:
+        mine = self.addressable_devices
+        return tuple([d for d in self._internal_device_list if d in mine])
+
     def _to_xla_hlo_sharding(self, ndim: int) -> Any:
         raise NotImplementedError
 

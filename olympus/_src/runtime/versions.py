@@ -238,6 +238,23 @@ def inspection_bytes(function: Any) -> bytes:
     return _jax.encode_inspect_sharding_callback(function)
 
 
+def register_partitioner(name: str, partition: Any) -> None:
+    """Says which function XLA asks how to divide custom calls of a name.
+
+    The function takes shapes and shardings of operands, the shape and sharding of the
+    result, and the call's `backend_config`; it returns a module of one device and the
+    shardings that this takes and gives.
+    """
+
+    def propagate(sharding: Any, *_: Any) -> Any:
+        return sharding
+
+    def infer(*_: Any) -> Any:  # Shardy propagates, by the call's own rule
+        raise NotImplementedError(name)
+
+    _jax.register_custom_call_partitioner(name, propagate, partition, infer, True)
+
+
 def load_lapack() -> None:
     """Gives the LAPACK kernels the functions they call, which are SciPy's."""
     # Late: it imports SciPy.

@@ -53,11 +53,11 @@ def evaluate(closed: Any, args: Sequence[Any]) -> list[Any]:
 
 
 def _call(args: Any, params: Any) -> list[Any]:
-    return evaluate(params["olympuspr"], args)
+    return evaluate(params["jaxpr"], args)
 
 
 def _custom_call(args: Any, params: Any) -> list[Any]:
-    call = params["call_olympuspr"]
+    call = params["call_jaxpr"]
     if type(call) is ir.ClosedOlympuspr:
         return evaluate(call, args)
     return list(_trace_and_evaluate(lambda *xs: functions.run(call, xs), args))
@@ -89,7 +89,7 @@ def _close(program: Any) -> Any:
 
 def _while(args: Any, params: Any) -> list[Any]:
     n, m = params["cond_nconsts"], params["body_nconsts"]
-    test, body = (params[f"{k}_olympuspr"] for k in ("cond", "body"))
+    test, body = (params[f"{k}_jaxpr"] for k in ("cond", "body"))
     consts, more, init = args[:n], args[n : n + m], args[n + m :]
     return list(
         while_loop.while_loop(
@@ -102,7 +102,7 @@ def _while(args: Any, params: Any) -> list[Any]:
 
 def _scan(args: Any, params: Any) -> list[Any]:
     n, m = params["num_consts"], params["num_carry"]
-    body = params["olympuspr"]
+    body = params["jaxpr"]
     consts, init, xs = args[:n], args[n : n + m], args[n + m :]
 
     def step(carry: Any, elements: Any) -> Any:

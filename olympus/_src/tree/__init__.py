@@ -58,6 +58,7 @@ from olympus._src.tree.registry import (
     register_static,
     returned_by,
 )
+from olympus._src.tree.structure_paths import leaf_key_paths
 
 __all__ = [
     "DictKey",
@@ -81,6 +82,7 @@ __all__ = [
     "is_one_leaf",
     "is_tree_node",
     "keystr",
+    "leaf_key_paths",
     "prefix_errors",
     "public_names",
     "register_dataclass",

@@ -40,9 +40,19 @@ def _register(
         default_registry.register_node(nodetype, flatten, unflatten, flatten_with_keys)
     except ValueError:
         raise _registered_before(where, nodetype) from None
+    _types.add(nodetype)
 
 
-_BUILT_IN = frozenset((tuple, list, dict, type(None)))
+# Classes of users, which live as long as the registry: jaxlib's never forgets one.
+_types: set[type] = set()
+
+
+def registered_types() -> frozenset[type]:
+    """All types of nodes."""
+    return _BUILT_IN | _types
+
+
+_BUILT_IN: frozenset[type] = frozenset((tuple, list, dict, type(None)))
 
 
 def _registered_before(where: str, nodetype: type) -> ValueError:
