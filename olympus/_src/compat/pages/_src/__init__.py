@@ -1,0 +1,1 @@
+"""`jax._src`: private modules, of which libraries read what they find nowhere else."""

@@ -1,0 +1,1 @@
+"""Random numbers; the names are those of `jax.random`."""

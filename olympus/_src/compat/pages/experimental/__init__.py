@@ -1,0 +1,1 @@
+"""Experimental modules of JAX that are not of olympus."""

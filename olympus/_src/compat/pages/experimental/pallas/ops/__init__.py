@@ -1,0 +1,1 @@
+"""Kernels in Pallas, a language that olympus does not have: names alone."""

@@ -1,0 +1,1 @@
+"""Attention kernels for TPUs, written in Pallas: none is there."""

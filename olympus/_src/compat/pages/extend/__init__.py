@@ -1,0 +1,1 @@
+"""Modules below `jax.extend`."""

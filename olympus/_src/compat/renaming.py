@@ -1,0 +1,98 @@
+"""Classes and functions under JAX's names, from when a program reads them."""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import inspect
+from types import FunctionType
+from typing import Any
+
+from olympus._src.api import jit_function
+from olympus._src.compat import names
+from olympus._src.core import array_type, ir
+from olympus._src.foundation import errors
+from olympus._src.interpreters import partial_eval
+
+# Each renamed object with what it was called, for `restore`.
+_renamed: list[tuple[Any, str, Any]] = []
+
+
+def rename(value: Any, module: str | None = None) -> Any:
+    """The value, which says of itself where JAX has it.
+
+    Args:
+      value: any value; classes and functions change.
+      module: the public module of JAX in which it was read; None where that is unknown.
+    """
+    if not isinstance(value, (type, FunctionType)):
+        return value
+    home = getattr(value, "__module__", None)
+    if not isinstance(home, str) or not home.startswith("olympus"):
+        return value
+    if ".compat.pages." in home:
+        return value
+    if "._src." not in home:
+        _set(value, "__module__", names.jax_module(home))
+    elif module is not None and isinstance(value, type):
+        _set(value, "__module__", module)
+    for attribute in ("__name__", "__qualname__"):
+        name = getattr(value, attribute)
+        if names.to_jax(name) != name:
+            _set(value, attribute, names.to_jax(name))
+    return value
+
+
+def _set(value: Any, attribute: str, text: str) -> None:
+    before = getattr(value, attribute)
+    with contextlib.suppress(AttributeError, TypeError):
+        setattr(value, attribute, text)
+        _renamed.append((value, attribute, before))
+
+
+def accept_keywords(value: Any) -> Any:
+    """The value; a function of programs also takes them by JAX's keywords."""
+    if not isinstance(value, FunctionType):
+        return value
+    code = inspect.unwrap(value).__code__
+    parameters = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
+    ours = {names.to_jax(p): p for p in parameters if names.to_jax(p) != p}
+    if not ours:
+        return value
+
+    @functools.wraps(value)
+    def call(*args: Any, **kwargs: Any) -> Any:
+        return value(*args, **{ours.get(name, name): x for name, x in kwargs.items()})
+
+    return call
+
+
+def rename_shown() -> None:
+    """Renames classes that prints and errors show before a program reads them."""
+    for kind in vars(errors).values():
+        rename(kind)
+    for kind in _SHOWN:
+        rename(kind)
+    for kind, name in _CLASSES:
+        _set(kind, "__name__", name)
+        _set(kind, "__qualname__", name)
+
+
+_SHOWN = (
+    array_type.Array,
+    ir.Olympuspr,
+    ir.ClosedOlympuspr,
+    partial_eval.DynamicOlympusprTrace,
+    partial_eval.DynamicOlympusprTracer,
+)
+
+
+# Classes that JAX names otherwise; libraries recognise some of them by name.
+_CLASSES = ((jit_function.JitFunction, "PjitFunction"), (ir.Eqn, "JaxprEqn"))
+
+
+def restore() -> None:
+    """Gives all renamed objects their own names again."""
+    while _renamed:
+        value, attribute, before = _renamed.pop()
+        setattr(value, attribute, before)

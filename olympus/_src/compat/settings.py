@@ -1,0 +1,78 @@
+"""`jax.config`: olympus's settings under JAX's names."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from olympus._src.foundation import config as settings
+from olympus._src.foundation import public_settings
+
+_PREFIX = "jax_"
+
+
+def _own(name: str) -> str | None:
+    """The public name of the setting that JAX calls by a name; None: there is none."""
+    if name.startswith(_PREFIX):
+        name = public_settings.PREFIX + name[len(_PREFIX) :]
+    return name if name in public_settings.registry else None
+
+
+class Config:
+    """Settings by their names in JAX.
+
+    Those of JAX that olympus does not have are kept and read back: what they ask for,
+    most often of another platform, has no meaning here.
+    """
+
+    def __init__(self) -> None:
+        vars(self)["_kept"] = {}
+
+    def update(self, name: str, value: Any) -> None:
+        """Sets a setting in all threads."""
+        own = _own(name)
+        if own is not None:
+            settings.config.update(own, value)
+        elif name.startswith(_PREFIX):
+            self._kept[name] = value
+        else:
+            raise AttributeError(f"Unrecognized config option: {name}")
+
+    def read(self, name: str) -> Any:
+        """The value of a setting."""
+        own = _own(name)
+        if own is not None:
+            return settings.config.read(own)
+        if name in self._kept:
+            return self._kept[name]
+        raise AttributeError(f"Unrecognized config option: {name}")
+
+    @property
+    def values(self) -> dict[str, Any]:
+        """All settings with their values."""
+        own = {
+            _PREFIX + name[len(public_settings.PREFIX) :]: value
+            for name, value in settings.config.values.items()
+        }
+        return {**own, **self._kept}
+
+    def config_with_absl(self) -> None:
+        """Defines a flag of absl for each setting."""
+        settings.config.config_with_absl()
+
+    def parse_flags_with_absl(self) -> None:
+        """Sets the settings that flags of the command line name, with absl."""
+        settings.config.parse_flags_with_absl()
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith(_PREFIX) and _own(name) is None:
+            if name in self._kept:
+                return self._kept[name]
+            raise AttributeError(name)
+        own = _own(name)
+        return getattr(settings.config, name if own is None else own)
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        self.update(name if name.startswith(_PREFIX) else _PREFIX + name, value)
+
+
+config = Config()
