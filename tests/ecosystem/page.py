@@ -1,0 +1,86 @@
+"""Writes `docs/jax_libraries.md` from the figures."""
+
+import re
+
+from tests.ecosystem import figures, libraries, processes
+
+PATH = processes.ROOT / "docs" / "jax_libraries.md"
+
+_BEFORE = """\
+# Libraries for JAX
+
+These libraries, written for JAX, run on olympus unmodified. Each has a program of ours
+that trains, samples, solves, saves or restores as its users do, in
+`tests/ecosystem/workloads`. What the programs compute was recorded from JAX
+{jax}: integers, texts and random bits must be equal, floats agree up to rounding,
+and results of many steps up to a tolerance that the program states.
+
+"""
+
+_COLUMNS = (
+    "library",
+    "version",
+    "imports",
+    "checks",
+    "own tests",
+    "step, JAX / olympus",
+    "process, JAX / olympus",
+)
+
+_AFTER = """
+- *checks*: those of our program that agree with JAX, of all.
+- *own tests*: of the tests that the library ships and that pass on JAX, how many pass
+  on olympus. Libraries that ship none, or whose tests were not run, have a dash.
+- *step*: a compiled step of a small program; the median of three processes' best
+  medians.
+- *process*: the processor's time of our whole program, with imports, tracing and
+  compilation; nothing is kept on disk between runs.
+
+The table was made on CPU by
+
+    tools/ecosystem run --write
+    tools/ecosystem own-tests --write
+    tools/ecosystem time --write
+    tools/ecosystem table
+
+in the environment of `tests/ecosystem/requirements.txt`. `make ecosystem` makes that
+environment and runs the programs.
+"""
+
+
+def write():
+    """Writes the page."""
+    table = figures.read()
+    pins = (processes.FOLDER / "requirements.txt").read_text(encoding="utf-8")
+    (jax,) = re.findall(r"^jax==(.+)$", pins, re.MULTILINE)
+    rows = [_row(name, table[name]) for name in libraries.LIBRARIES if name in table]
+    lines = [_line(_COLUMNS), _line(["---"] * len(_COLUMNS)), *rows]
+    text = _BEFORE.format(jax=jax) + "\n".join(lines) + "\n" + _AFTER
+    PATH.write_text(text, encoding="utf-8")
+
+
+def _row(name, entry):
+    shown = [name.replace("_", " "), entry["version"]]
+    shown.append("yes" if entry["imports"] else "no")
+    shown += [_share(entry.get(key)) for key in ("checks", "own_tests")]
+    shown.append(_pair(entry.get("step_us"), _duration))
+    shown.append(_pair(entry.get("process_s"), lambda s: f"{s:.1f} s"))
+    return _line(shown)
+
+
+def _line(cells):
+    return "| " + " | ".join(cells) + " |"
+
+
+def _share(counts):
+    return "–" if counts is None else f"{counts[0]} of {counts[1]}"
+
+
+def _pair(values, show):
+    return "–" if values is None else f"{show(values[0])} / {show(values[1])}"
+
+
+def _duration(microseconds):
+    if microseconds < 10_000:
+        return f"{microseconds:.0f} µs"
+    return f"{microseconds / 1000:.0f} ms"

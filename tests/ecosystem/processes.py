@@ -1,0 +1,74 @@
+"""Processes of libraries, on JAX and on olympus."""
+
+import json
+import os
+import pathlib
+import resource
+import subprocess
+import tempfile
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
+FOLDER = pathlib.Path(__file__).resolve().parent
+RECORDED = ROOT / "tests" / "data" / "ecosystem"
+
+JAX, OLYMPUS = "jax", "olympus"
+
+# Options of Python that say what `import jax` gives.
+_ENTRANCE = {JAX: [], OLYMPUS: ["-m", "olympus.compat.jax"]}
+
+_TIMEOUT_S = 600
+
+
+def environment(side):
+    """Variables of a process: no compiled programs on disk, and JAX's own modules."""
+    variables = dict(os.environ)
+    variables.pop("PYTHONPATH", None)
+    variables.update(
+        KERAS_BACKEND="jax",
+        JAX_PLATFORMS="cpu",
+        OLYMPUS_ENABLE_COMPILATION_CACHE="0",
+        PYTHONWARNINGS="ignore",
+    )
+    if side == OLYMPUS:
+        variables["PYTHONPATH"] = str(ROOT)
+    return variables
+
+
+def run_script(python, side, script, *words):
+    """Runs a script of this folder; gives the text of its error, or None."""
+    command = [python, *_ENTRANCE[side], str(FOLDER / script), *map(str, words)]
+    try:
+        done = subprocess.run(
+            command,
+            env=environment(side),
+            cwd=tempfile.gettempdir(),
+            capture_output=True,
+            text=True,
+            timeout=_TIMEOUT_S,
+            check=False,
+        )
+    except subprocess.TimeoutExpired:
+        return f"no result after {_TIMEOUT_S} seconds"
+    return None if done.returncode == 0 else done.stderr
+
+
+def run_json(python, side, script, name):
+    """What a script of this folder writes for a library.
+
+    Raises:
+      RuntimeError: it wrote nothing.
+    """
+    with tempfile.TemporaryDirectory() as folder:
+        out = pathlib.Path(folder) / "out.json"
+        error = run_script(python, side, script, name, out)
+        if not out.exists():
+            raise RuntimeError(f"{script} {name} on {side}: {error}")
+        return json.loads(out.read_text(encoding="utf-8"))
+
+
+def cpu_of_children(call):
+    """Seconds of the processor that the processes of a call take."""
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    call()
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return after.ru_utime - before.ru_utime + after.ru_stime - before.ru_stime
