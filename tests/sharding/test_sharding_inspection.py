@@ -165,6 +165,18 @@ def test_programs_on_disk_report_again(tmp_path):
             assert f.specs == [("x",)]
 
 
+def test_their_programs_are_not_kept_on_disk(tmp_path):
+    """Their text holds an address, at which another function may be another time."""
+    with disk_caches.in_folder(tmp_path) as counts:
+        f = Inspected()
+        x = divide(X, "x")
+        olympus.clear_caches()
+        counts.clear()
+        olympus.jit(f)(x)
+    assert f.specs == [("x",)]
+    assert counts["compile_requests_use_cache"] == 0
+
+
 def test_errors_of_the_callback_are_raised():
     def callback(sharding):
         raise KeyError("mine")

@@ -66,6 +66,7 @@ def load(lowered: LoweredProgram, built: Any) -> Any:
             devices=lowered.devices,
             host_callbacks=_host_callbacks(lowered),
             has_dynamic_sizes=lowered.has_dynamic_sizes,
+            may_keep=not lowered.inspections,
         )
     return loaded
 

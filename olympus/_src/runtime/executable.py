@@ -52,6 +52,7 @@ def compile(
     num_replicas: int = 1,
     num_partitions: int | None = None,
     has_dynamic_sizes: bool = False,
+    may_keep: bool = True,
 ) -> Program:
     """Compiles StableHLO for devices and loads the program.
 
@@ -64,6 +65,8 @@ def compile(
       num_partitions: parts that one program is split in; one for each device that
         replicas leave, if None.
       has_dynamic_sizes: the module has sizes that follow from its arguments' types.
+      may_keep: whether it may be kept on disk; not if its text names functions by
+        their address, where another may be another time.
 
     Raises:
       ValueError: an option is unknown or has a wrong value; or sizes do not follow.
@@ -80,7 +83,8 @@ def compile(
         place.device_list if len(chosen) == 1 else versions.DeviceList(tuple(chosen))
     )
     if not host_callbacks:
-        if partitioners.TARGET.encode() in code:  # it calls functions of this process
+        # A program that users divide calls functions of this process.
+        if not may_keep or partitioners.TARGET.encode() in code:
             return compiling.load(code, device_list, built, options)
         return compile_cache.load(text, device_list, built, options)
     if place.is_cpu:
