@@ -422,7 +422,7 @@ def test_locations_and_name_stacks_leave_them_out():
             return set_xla_metadata(jnp.sin(x), b=1)
 
     text = f.lower(X).as_text(debug_info=True)
-    assert '"jit_f/layer/sin"' in text
+    assert '"jit(f)/layer/sin"' in text
     assert 'a = "x : y loc(", b = "1"' in text
 
 

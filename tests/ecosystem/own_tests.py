@@ -63,7 +63,7 @@ def _source(python, name):
     if not folder.exists():
         with tempfile.TemporaryDirectory() as fetched:
             command = [python, "-m", "pip", "download", "--quiet", "--no-deps"]
-            command += ["--no-build-isolation", "--no-binary", ":all:", "-d", fetched]
+            command += ["--no-binary", package, "-d", fetched]
             subprocess.run([*command, requirement], check=True)
             (archive,) = pathlib.Path(fetched).glob("*.tar.gz")
             with tarfile.open(archive) as file:

@@ -2,6 +2,7 @@
 
 import copy
 import pickle
+import re
 
 import numpy as np
 import pytest
@@ -54,12 +55,17 @@ def test_a_loaded_function_computes_what_the_compiled_one_does(compiled, loaded)
     check_same(loaded.call(*args, scale=3.0), compiled(*args, scale=3.0))
 
 
+def instructions(compiled):
+    """The program, without the user's lines, which only the one compiled here knows."""
+    return re.sub(r", metadata=\{[^}]*\}", "", compiled.as_text())
+
+
 def test_a_loaded_function_tells_all_that_the_compiled_one_does(compiled, loaded):
     for name in ("in_tree", "out_tree", "in_avals", "args_info", "donate_argnums"):
         assert getattr(loaded, name) == getattr(compiled, name), name
     assert str(loaded.out_info) == str(compiled.out_info)
     assert loaded.cost_analysis() == compiled.cost_analysis()
-    assert loaded.as_text() == compiled.as_text()
+    assert instructions(loaded) == instructions(compiled)
     assert loaded.memory_analysis().argument_size_in_bytes > 4000
     assert len(olympus.tree.leaves(loaded.input_shardings)) == 3
     assert len(olympus.tree.leaves(loaded.output_shardings)) == 3

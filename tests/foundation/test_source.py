@@ -141,5 +141,5 @@ def test_a_wrapper_of_itself_ends():
 
 def test_code_without_positions_still_has_a_line():
     code = _plain.__code__
-    assert source_info.Position(code, 10_000).line == code.co_firstlineno
+    assert source_info.Position([(code, 10_000)]).line == code.co_firstlineno
     assert sys.version_info >= (3, 11)

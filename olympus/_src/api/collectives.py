@@ -52,7 +52,7 @@ class Collective(NamedTuple):
         iterations the compiler does not know.
       is_conditional: whether it is in a branch.
       is_asynchronous: whether other work may run meanwhile.
-      operation: the operations that it serves, as in 'jit_f/dot_general'.
+      operation: the operations that it serves, as in 'jit(f)/dot_general'.
       places: the user's lines that it serves.
       advice: how to exchange less, where the text shows a way; else empty. A value is
         gathered only to be divided again, or summed only for parts to be kept.

@@ -14,6 +14,7 @@ from olympus._src.interpreters import tiers
 from olympus._src.interpreters.compiled_programs import CompiledProgram
 from olympus._src.interpreters.lowered_programs import LoweredProgram
 from olympus._src.interpreters.portable import PortableProgram
+from olympus._src.lowering import attributions
 from olympus._src.runtime import mlir
 from olympus._src.sharding.division import Division
 from olympus._src.sharding.layouts import Format
@@ -372,8 +373,14 @@ class Compiled(_Stage):
             )
 
     def as_text(self) -> str | None:
-        """The optimised program in XLA's HLO."""
-        return self._compiled.executable.hlo_text()
+        """The optimised program in XLA's HLO.
+
+        Instructions name the operation of the program that they serve, as in
+        `jit(f)/jvp(layer)/tanh`, and the user's line.
+        """
+        return attributions.with_origins(
+            self._compiled.executable.hlo_text(), self._compiled.lowered.origins()
+        )
 
     def cost_analysis(self) -> Any:
         """XLA's estimate of the cost, by name (as in 'flops'), or None."""

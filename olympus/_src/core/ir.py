@@ -398,15 +398,19 @@ def eval_olympuspr(
     env.update(zip(olympuspr.invars, args, strict=True))
     current = trace.current
     outer_position, outer_scope = current.position, current.scope
+    scope: scopes.Scope = ()  # that of the last equation; neighbours share it
+    is_marked = False
     try:
         for eqn in olympuspr.eqns:
             inputs = [v.val if type(v) is Literal else env[v] for v in eqn.invars]
             if propagate_source_info:
                 current.position = eqn.source
-            if eqn.scope:
-                current.scope = outer_scope + eqn.scope
-                out = scopes.call_within(eqn.scope, _bind, eqn, inputs)
-                current.scope = outer_scope
+            if eqn.scope is not scope:
+                scope = eqn.scope
+                current.scope = outer_scope + scope
+                is_marked = scopes.has_metadata(scope)
+            if is_marked:
+                out = scopes.call_within(scope, _bind, eqn, inputs)
             else:
                 out = eqn.primitive.bind(*inputs, **eqn.params)
             if eqn.primitive.multiple_results:

@@ -1,9 +1,10 @@
 """The scopes that an equation is recorded in: names, and attributes for the compiler.
 
 The scope of an equation is a tuple, the outermost first. A string is the name of a
-`named_scope`; a `Metadata` holds attributes of `set_xla_metadata`. Programs are traced
-from the scope `base()`, since the caches of programs are keyed by the setting that it
-reads: names belong to the place of a call, attributes to the program.
+`named_scope`; a `Transform` says that what follows is part of a derivative, or of a
+mapped function; a `Metadata` holds attributes of `set_xla_metadata`. Programs are
+traced from the scope `base()`, since the caches of programs are keyed by the setting
+that it reads: names belong to the place of a call, attributes to the program.
 """
 
 from __future__ import annotations
@@ -28,14 +29,49 @@ class Metadata(NamedTuple):
     changes: Changes
 
 
+class Transform(str):
+    """The name of a transformation that the operations inside were made by."""
+
+    __slots__ = ()
+
+
+JVP = (Transform("jvp"),)
+TRANSPOSE = (Transform("transpose"),)
+VMAP = (Transform("vmap"),)
+
+
 def names(scope: Scope) -> tuple[str, ...]:
-    """The names among the parts of a scope."""
-    return tuple([part for part in scope if type(part) is not Metadata])
+    """The names of a scope, the first one in each transformation wrapped by it.
+
+    Example:
+      >>> from olympus._src.core import scopes
+      >>> scopes.names((*scopes.TRANSPOSE, *scopes.JVP, 'layer', 'dense'))
+      ('transpose(jvp(layer))', 'dense')
+    """
+    reversed_names: list[str] = []  # the innermost first
+    for part in reversed(scope):
+        if type(part) is Transform:
+            inner = reversed_names.pop() if reversed_names else ""
+            reversed_names.append(f"{part}({inner})")
+        elif type(part) is not Metadata:
+            reversed_names.append(part)
+    return tuple(reversed(reversed_names))
+
+
+def within(scope: Scope, outer: Scope) -> Scope:
+    """The part of a scope inside of another; it keeps all attributes."""
+    n = len(outer)
+    return metadata(outer) + scope[n:] if scope[:n] == outer else scope
 
 
 def metadata(scope: Scope) -> tuple[Metadata, ...]:
     """The other parts of a scope."""
     return tuple([part for part in scope if type(part) is Metadata])
+
+
+def has_metadata(scope: Scope) -> bool:
+    """Whether there are attributes in a scope."""
+    return any(type(part) is Metadata for part in scope)
 
 
 def attributes(scope: Scope) -> Attributes:

@@ -312,14 +312,12 @@ include_full_tracebacks_in_locations = define(
     setting_types.TRUTH,
     True,
     "Give each operation of a lowered module its call stack, not its line alone.",
-    honoured=False,
 )
 traceback_in_locations_limit = define(
     "traceback_in_locations_limit",
     setting_types.INTEGER,
     100,
     "The frames of such a call stack; negative for all.",
-    honoured=False,
 )
 hlo_source_file_canonicalization_regex = define(
     "hlo_source_file_canonicalization_regex",

@@ -2,8 +2,9 @@
 
 A frame belongs to the user unless its file is one of olympus's own, of a library that
 asked to be left out, or of the standard library's call wrappers. `capture` runs for
-every traced operation, so it only finds the frame and keeps its code object and
-instruction offset; file, line and column are worked out when somebody reads them.
+every traced operation, so it only notes the call stack, as code objects and instruction
+offsets; whose the frames are, their files, lines and columns are worked out when
+somebody reads them.
 """
 
 from __future__ import annotations
@@ -90,25 +91,51 @@ def defining_file() -> str:
     return "the file that defines it"
 
 
+# A code object and the offset of an instruction in it.
+_Frame = tuple[CodeType, int]
+
+
 class Position:
-    """A place in the user's program, as a code object and an instruction in it."""
+    """A place in the user's program, and where the calls that led there are.
 
-    __slots__ = ("_code", "_lasti", "_place")
+    Args:
+      stack: the frames of the call, innermost first, of the user and others; or an
+        object whose `raw_frames()` gives their code objects and instruction offsets.
+    """
 
-    def __init__(self, code: CodeType, lasti: int) -> None:
-        self._code = code
-        self._lasti = lasti
+    __slots__ = ("_place", "_stack", "_users")
+
+    def __init__(self, stack: Any) -> None:
+        self._stack = stack
+        self._users: tuple[_Frame, ...] | None = None
         self._place: tuple[int, int, int, int] | None = None
+
+    @property
+    def _frames(self) -> tuple[_Frame, ...]:
+        """The user's frames, innermost first; where there are none, the outermost."""
+        stack, users = self._stack, self._users  # in this order: threads share them
+        if users is None:
+            if type(stack) is not list:
+                stack = list(zip(*stack.raw_frames(), strict=True))
+            own = [f for f in stack if not is_internal(f[0].co_filename)]
+            users = self._users = tuple(own or stack[-1:])
+            self._stack = None
+        return users
+
+    @property
+    def callers(self) -> tuple[Position, ...]:
+        """The places of the user's calls that led here, innermost first."""
+        return tuple([Position([frame]) for frame in self._frames[1:]])
 
     @property
     def file(self) -> str:
         """The file's name, as Python compiled it."""
-        return self._code.co_filename
+        return self._frames[0][0].co_filename
 
     @property
     def function(self) -> str:
         """The function's qualified name."""
-        return self._code.co_qualname
+        return self._frames[0][0].co_qualname
 
     @property
     def line(self) -> int:
@@ -132,7 +159,7 @@ class Position:
 
     def _span(self) -> tuple[int, int, int, int]:
         if self._place is None:
-            self._place = _span(self._code, self._lasti)
+            self._place = _span(*self._frames[0])
         return self._place
 
     @property
@@ -143,10 +170,12 @@ class Position:
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Position):
             return NotImplemented
-        return self._lasti == other._lasti and self._code is other._code
+        mine, others = self._frames[0], other._frames[0]
+        return mine[1] == others[1] and mine[0] is others[0]
 
     def __hash__(self) -> int:
-        return hash((id(self._code), self._lasti))
+        code, lasti = self._frames[0]
+        return hash((id(code), lasti))
 
     def __str__(self) -> str:
         return f"{self.file}:{self.line}:{self.column} ({self.function})"
@@ -170,21 +199,33 @@ def _span(code: CodeType, lasti: int) -> tuple[int, int, int, int]:
     return code.co_firstlineno, code.co_firstlineno, 0, 0
 
 
-def capture() -> Position | None:
-    """The innermost place of the user's program in the call that is running.
-
-    Returns:
-      The position, or None where no frame is the user's.
-    """
+def _python_stack() -> list[_Frame]:
+    """All frames of the call that is running, innermost first."""
+    frames: list[_Frame] = []
     frame: FrameType | None = _getframe(1)
-    internal = _internal
     while frame is not None:
-        code = frame.f_code
-        filename = code.co_filename
-        if filename not in internal and not is_internal(filename):
-            return Position(code, frame.f_lasti)
+        frames.append((frame.f_code, frame.f_lasti))
         frame = frame.f_back
-    return None
+    return frames
+
+
+_note_stack: Callable[[], Any] = _python_stack
+
+
+def set_stack_reader(read: Callable[[], Any]) -> None:
+    """Has `capture` note call stacks in another way, faster than Python can.
+
+    Args:
+      read: gives an object whose `raw_frames()` are the code objects and the
+        instruction offsets of the running call, innermost first; or None.
+    """
+    global _note_stack
+    _note_stack = read
+
+
+def capture() -> Position:
+    """The innermost place of the user's program in the call that is running."""
+    return Position(_note_stack() or _python_stack())
 
 
 def capture_stack(limit: int = -1) -> list[Position]:
@@ -198,7 +239,7 @@ def capture_stack(limit: int = -1) -> list[Position]:
     while frame is not None and len(positions) != limit:
         code = frame.f_code
         if not is_internal(code.co_filename):
-            positions.append(Position(code, frame.f_lasti))
+            positions.append(Position([(code, frame.f_lasti)]))
         frame = frame.f_back
     return positions
 

@@ -161,11 +161,12 @@ def primal_of(x: Any) -> Any:
 
 
 def _run(t: JVPTrace, fun: Any, inputs: Any) -> tuple[list[Any], list[Any]]:
-    current.trace = t
+    outer = current.scope
+    current.trace, current.scope = t, outer + scopes.JVP
     try:
         pairs = [t.split(x) for x in fun(*inputs)]
     finally:
-        current.trace = t.parent
+        current.trace, current.scope = t.parent, outer
         t.ended = True
     if t.info is not None and config.check_leaks():
         inputs.clear()
@@ -362,9 +363,22 @@ def linearize(
         if force and type(tangents[i]) is Zero:
             tangents[i] = tape.zeros(tangents[i].aval)
     program, consts = tape.close([d for d in tangents if type(d) is not Zero])
+    _name_within(program, current.scope)
     tape.ended = True
     zeros = [d if type(d) is Zero else None for d in tangents]
     return outs, LinearProgram(program, consts, zeros)
+
+
+def _name_within(program: ir.Olympuspr, outer: scopes.Scope) -> None:
+    """Leaves out of a tape's scopes the one around it: where it runs, there is one."""
+    if not outer:
+        return
+    inner: dict[scopes.Scope, scopes.Scope] = {}
+    for eqn in program.eqns:
+        scope = inner.get(eqn.scope)
+        if scope is None:
+            scope = inner[eqn.scope] = scopes.within(eqn.scope, outer)
+        eqn.scope = scope
 
 
 # -- reverse mode ----------------------------------------------------------------------
@@ -384,22 +398,26 @@ def backward_pass(
     pending: dict[Any, Any] = {}
     for v, ct in zip(program.outvars, cotangents, strict=True):
         _accumulate(pending, v, ct)
-    outer = current.position, current.scope
+    outer_position, outer_scope = current.position, current.scope
     try:
         linear = _run_known(program, known)
+        current.scope = backward = outer_scope + scopes.TRANSPOSE
+        scope: scopes.Scope = ()  # that of the last equation; neighbours share it
+        is_marked = False
         for eqn in reversed(program.eqns):
             if eqn.outvars and eqn.outvars[0] in linear:
                 current.position = eqn.source
-                if not eqn.scope:
+                if eqn.scope is not scope:
+                    scope = eqn.scope
+                    current.scope = backward + scope
+                    is_marked = scopes.has_metadata(scope)
+                if is_marked:
+                    state = known, linear, pending
+                    scopes.call_within(scope, _transpose_equation, eqn, *state)
+                else:
                     _transpose_equation(eqn, known, linear, pending)
-                    continue
-                # Names are those of the forward pass.
-                current.scope = outer[1] + scopes.metadata(eqn.scope)
-                state = known, linear, pending
-                scopes.call_within(eqn.scope, _transpose_equation, eqn, *state)
-                current.scope = outer[1]
     finally:
-        current.position, current.scope = outer
+        current.position, current.scope = outer_position, outer_scope
     return [
         pending[v] if v in pending else Zero(_cotangent_type(v.aval))
         for v in program.invars
@@ -480,6 +498,7 @@ def _run_known(program: ir.Olympuspr, known: dict[Any, Any]) -> set[Any]:
     """Evaluates what depends on no linear input; returns the variables that do."""
     linear: set[Any] = set(program.invars)
     outer = current.scope
+    scope: scopes.Scope = ()
     for eqn in program.eqns:
         for v in eqn.invars:
             if v in linear:
@@ -488,7 +507,9 @@ def _run_known(program: ir.Olympuspr, known: dict[Any, Any]) -> set[Any]:
         else:
             args = [v.val if type(v) is ir.Literal else known[v] for v in eqn.invars]
             current.position = eqn.source
-            current.scope = outer + scopes.metadata(eqn.scope)
+            if eqn.scope is not scope:
+                scope = eqn.scope
+                current.scope = outer + scope
             out = eqn.primitive.bind(*args, **eqn.params)
             outs = out if eqn.primitive.multiple_results else [out]
             known.update(zip(eqn.outvars, outs, strict=True))

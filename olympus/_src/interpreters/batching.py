@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from olympus._src.core import avals as avals_
-from olympus._src.core import explicit_shardings, ir, primitive, trace
+from olympus._src.core import explicit_shardings, ir, primitive, scopes, trace
 from olympus._src.foundation import source_info
 from olympus._src.interpreters import discharge, partial_eval
 from olympus._src.lax import families, sharding_constraints
@@ -201,15 +201,15 @@ def batch(
     current = trace.current
     t = BatchTrace(current.trace, axis)
     inputs = [t.wrap(x, d) for x, d in zip(args, in_dims, strict=True)]
-    outer_env = current.axis_env
-    current.trace = t
+    outer_env, outer_scope = current.axis_env, current.scope
+    current.trace, current.scope = t, outer_scope + scopes.VMAP
     if axis.name is not None:
         current.axis_env = (*outer_env, (axis.name, axis.size))
     try:
         outs = fun(*inputs)
         pairs = [t.split(x) for x in outs]
     finally:
-        current.trace = t.parent
+        current.trace, current.scope = t.parent, outer_scope
         current.axis_env = outer_env
         t.ended = True
     return [x for x, _ in pairs], [d for _, d in pairs]

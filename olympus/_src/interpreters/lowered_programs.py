@@ -19,6 +19,7 @@ from olympus._src.interpreters import (
 )
 from olympus._src.interpreters.concrete_arrays import as_array, on_device
 from olympus._src.lowering import module as lowering
+from olympus._src.lowering import operation_paths
 from olympus._src.runtime import build_options, callback, client
 from olympus._src.sharding.division import Division
 
@@ -94,21 +95,33 @@ class LoweredProgram(NamedTuple):
 
     def with_locations(self) -> str:
         """The module with source positions."""
-        return self._module_with_locations().text()
+        return self._module(operation_paths.location).text()
+
+    def origins(self) -> list[operation_paths.Origin | None]:
+        """Where each line of the text comes from; None for lines that say nothing.
+
+        Nothing where XLA does not say which line it has an instruction from: for
+        programs over several devices (see `located`), and where it refines sizes.
+        """
+        if self.program is None or self.division or self.has_dynamic_sizes:
+            return []
+        numbering = operation_paths.Numbering()
+        module = self._module(numbering.note)
+        return numbering.of_lines(module.text(), self.text)
 
     def located(self) -> LoweredProgram:
         """The same program with source positions, to be compiled for what XLA says."""
-        module = self._module_with_locations()
+        module = self._module(operation_paths.location)
         return self._replace(text=module.text(), inspections=module.inspections)
 
-    def _module_with_locations(self) -> lowering.Module:
+    def _module(self, locate: lowering.Locate) -> lowering.Module:
         return lowering.lower_module(
             self.program,
             name=self.module_name,
             platform=self.platform,
             result_names=self.result_names,
             aliases=self.aliases,
-            locations=True,
+            locate=locate,
             division=self.division,
         )
 

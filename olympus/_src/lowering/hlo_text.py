@@ -186,6 +186,13 @@ def _branches(instruction: Instruction) -> list[str]:
     return [name for name in pair if name]
 
 
+def callees(instruction: Instruction) -> list[str]:
+    """The names of the computations that an instruction runs, or applies."""
+    applied = instruction.attribute("to_apply")
+    run = [name for name, _, _ in _callees(instruction)]
+    return run if applied is None or applied in run else [*run, applied]
+
+
 # -- parsing ---------------------------------------------------------------------------
 
 _HEADER = re.compile(r"^(ENTRY )?%?([\w.\-]+) \(.*\) -> .*\{$")
@@ -226,6 +233,18 @@ def parse(text: str) -> Module:
             f"{text[:60]!r}; write compiled.as_text()"
         )
     return Module(computations, entry, _places(tables))
+
+
+def computation_name(line: str) -> str | None:
+    """The name of the computation that begins on a line of a program's text."""
+    header = _HEADER.match(line.strip())
+    return header[2] if header else None
+
+
+def instruction_name(line: str) -> str | None:
+    """The name of the instruction on a line of a program's text."""
+    match = _NAME.match(line.strip())
+    return match[2] if match else None
 
 
 def _read_instruction(line: str) -> Instruction | None:

@@ -3,22 +3,24 @@
 from __future__ import annotations
 
 import itertools
-import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from olympus._src.core import effects as effects_
 from olympus._src.core import ir, primitive, scopes
-from olympus._src.foundation import config, vocabulary
+from olympus._src.foundation import vocabulary
 from olympus._src.lowering import (
     builder,
     dynamic_shapes,
     frontend_attributes,
+    operation_paths,
     partitioning,
     types,
 )
 from olympus._src.lowering.overwriting import variables_to_hold
 from olympus._src.sharding.division import Division
+
+Locate = Callable[[operation_paths.Path, Any], str] | None
 
 
 class Module:
@@ -27,7 +29,8 @@ class Module:
     Args:
       name: the symbol, as in `jit_f`.
       platform: what the program is lowered for.
-      locations: give each operation its place in the user's program.
+      locate: gives the text behind an operation that says where it comes from, of
+        its path and the user's position; None: there is none.
 
     Attributes:
       callbacks: host callables the program calls, in the order of their indices.
@@ -35,6 +38,7 @@ class Module:
       keepalives: values that must live as long as the program.
       variables: the dimension variables, which private functions take first.
       has_dynamic_calls: whether it calls functions that were written for dynamic sizes.
+      path: that of the operation that is being written, see `operation_paths`.
       divided_over: the mesh that the program is divided over; None for one device.
       manual: the axes of a mesh that what is being written is manual along, or None.
       inspections: values whose sharding it reports when it is compiled.
@@ -55,19 +59,21 @@ class Module:
         "has_dynamic_calls",
         "inspections",
         "keepalives",
-        "locations",
+        "locate",
         "manual",
         "name",
+        "path",
         "platform",
         "variables",
     )
 
-    def __init__(self, name: str, platform: str, locations: bool = False) -> None:
+    def __init__(self, name: str, platform: str, locate: Locate = None) -> None:
         self.name = _symbol(name)
         self.variables: Sequence[str] = ()
         self.has_dynamic_calls = False
         self.platform = platform
-        self.locations = locations
+        self.locate = locate
+        self.path: operation_paths.Path = (operation_paths.of_module(name),)
         self.functions: list[str] = []
         self.callbacks: list[Any] = []
         self.keepalives: list[Any] = []
@@ -91,7 +97,7 @@ class Module:
         self._by_text = {}
         views = []
         for platform in platforms:
-            view = Module(self.name, platform, self.locations)
+            view = Module(self.name, platform, self.locate)
             view._by_text, view._symbols = self._by_text, self._symbols
             view._spliced = self._spliced
             view.functions = self.functions
@@ -101,6 +107,7 @@ class Module:
             view._calling_python = self._calling_python
             view._meshes, view.divided_over = self._meshes, self.divided_over
             view._group_numbers = self._group_numbers
+            view.path = self.path
             views.append(view)
         return views
 
@@ -292,7 +299,10 @@ class Function:
             block.constant(c, v.aval)
             for c, v in zip(consts, program.constvars, strict=True)
         ]
+        path = module.path
+        module.path = operation_paths.of_function(path)
         outs = lower_program(module, block, program, values, names[n:])
+        module.path = path
         tokens = [types.token_type()] * len(effects)
         self.in_types = leading_types + list(map(types.tensor_type, program.in_avals))
         self.out_types = tokens + list(map(types.tensor_type, program.out_avals))
@@ -335,7 +345,7 @@ def lower_module(
     platform: str,
     result_names: Sequence[str] | None = None,
     aliases: Mapping[int, int | None] | None = None,
-    locations: bool = False,
+    locate: Locate = None,
     division: Division | None = None,
 ) -> Module:
     """Lowers a program without constants to a module.
@@ -347,7 +357,7 @@ def lower_module(
       result_names: the path of each output, printed as `olympus.result_info`.
       aliases: for donated inputs, the output each may share its buffer with; None
         where the compiler chooses it.
-      locations: write source positions.
+      locate: gives the text behind each operation that says where it comes from.
       division: how it is divided over several devices.
 
     Returns:
@@ -355,7 +365,7 @@ def lower_module(
       one empty array for each, after the other arguments and results; those that call
       Python take the number of their callbacks last.
     """
-    module = Module(name, platform, locations)
+    module = Module(name, platform, locate)
     if division is not None:
         module.divided_over = division.mesh
     effects = effects_.ordered(program.effects)
@@ -451,7 +461,9 @@ def lower_program(
     """Writes the equations of `program` in `block`; returns the results' names."""
     env: dict[Any, str] = dict(zip(program.constvars, consts, strict=True))
     env.update(zip(program.invars, args, strict=True))
-    outer, outer_attributes = block.location, block.attributes
+    outer, path = block.location, module.path
+    attributes = outer_attributes = block.attributes
+    scope: scopes.Scope = ()  # that of the last equation; neighbours share it
     held = variables_to_hold(program) if module.platform == "cpu" else {}
     if held:
         _hold(block, (*program.constvars, *program.invars), held, env)
@@ -460,20 +472,24 @@ def lower_program(
             block.constant(v.val, v.aval) if type(v) is ir.Literal else env[v]
             for v in eqn.invars
         ]
-        if module.locations:
-            block.location = _location(eqn, module)
-        if eqn.scope:
-            block.attributes = scopes.attributes(eqn.scope) or outer_attributes
+        if module.locate is not None:
+            module.path = operation_paths.of_equation(path, eqn)
+            block.location = module.locate(module.path, eqn.source)
+        if eqn.scope is not scope:
+            scope = eqn.scope
+            attributes = scopes.attributes(scope) or outer_attributes
+        block.attributes = attributes
         rule = _rule(eqn.primitive)
         out = rule(builder.Context(module, block, eqn), *operands, **eqn.params)
         if eqn.primitive.multiple_results:
             env.update(zip(eqn.outvars, out, strict=True))
         else:
             env[eqn.outvars[0]] = out
-        block.attributes = outer_attributes
         if held:
+            block.attributes = outer_attributes
             _hold(block, eqn.outvars, held, env)
-    block.location = outer
+    block.location, block.attributes = outer, outer_attributes
+    module.path = path
     return [
         block.constant(v.val, v.aval) if type(v) is ir.Literal else env[v]
         for v in program.outvars
@@ -524,17 +540,6 @@ def function_text(
         f"func.func {visibility} @{symbol}({arguments}) -> ({results}) {{\n"
         f"{body}\n{end}\n}}"
     )
-
-
-def _location(eqn: ir.Eqn, module: Module) -> str:
-    path = "/".join((module.name, *scopes.names(eqn.scope), eqn.primitive.name))
-    at = eqn.source
-    if at is None:
-        return f" loc({types.string(path)})"
-    pattern = config.hlo_source_file_canonicalization_regex.value
-    file = re.sub(pattern, "", at.file) if pattern else at.file
-    place = f"{types.string(file)}:{at.line}:{max(at.column, 1)}"
-    return f" loc({types.string(path)}({place}))"
 
 
 def _symbol(name: str) -> str:

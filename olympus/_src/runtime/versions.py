@@ -14,9 +14,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from jaxlib import _hlo, _jax, version  # type: ignore[attr-defined]
 
+from olympus._src.foundation import source_info
+
 JAXLIB_VERSION: tuple[int, ...] = tuple(
     int(part) for part in version.__version__.split(".")[:3] if part.isdigit()
 )
+
+
+source_info.set_stack_reader(_jax.Traceback.get_traceback)
 
 
 @functools.cache
