@@ -463,7 +463,7 @@ def _cells(record: Collective) -> list[str]:
         _axes_text(record.axes),
         bytes_text(record.size_bytes),
         times + (" at most" if record.is_conditional else ""),
-        re.sub(r"^jit_\w+/", "", record.operation),
+        re.sub(r"^jit\(.*?\)/", "", record.operation),
         _place_text(record.places),
     ]
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
@@ -14,7 +15,6 @@ from olympus._src.interpreters import tiers
 from olympus._src.interpreters.compiled_programs import CompiledProgram
 from olympus._src.interpreters.lowered_programs import LoweredProgram
 from olympus._src.interpreters.portable import PortableProgram
-from olympus._src.lowering import attributions
 from olympus._src.runtime import mlir
 from olympus._src.sharding.division import Division
 from olympus._src.sharding.layouts import Format
@@ -289,6 +289,11 @@ def _dialect(method: str, dialect: str | None) -> str:
     )
 
 
+def _readers() -> Any:
+    """What reads the text of optimised programs, for which few ask."""
+    return importlib.import_module("olympus._src.api.program_costs")
+
+
 class Compiled(_Stage):
     """A compiled function of one signature."""
 
@@ -378,9 +383,30 @@ class Compiled(_Stage):
         Instructions name the operation of the program that they serve, as in
         `jit(f)/jvp(layer)/tanh`, and the user's line.
         """
-        return attributions.with_origins(
-            self._compiled.executable.hlo_text(), self._compiled.lowered.origins()
-        )
+        return _readers().optimized_text(self._compiled)
+
+    def explain(self) -> Any:
+        """What the program computes and holds, by the user's lines; runs nothing.
+
+        Operations, bytes and kernels for each line, the memory at its peak and what is
+        alive then, and what XLA computes more than once. Numbers follow from the text
+        of the optimised program: products and convolutions are counted exactly, every
+        other number that is computed counts as one operation.
+
+        Returns:
+          A `ProgramCosts`, with `flops`, `size_bytes`, `intensity`, `lines`,
+          `peak_bytes`, `held` and `repeated`, which prints as tables.
+
+        Example:
+          >>> import olympus
+          >>> import olympus.numpy as jnp
+          >>> x = olympus.ShapeDtypeStruct((512, 512), jnp.float32)
+          >>> compiled = olympus.jit(lambda x: jnp.tanh(x @ x)).lower(x).compile()
+          >>> costs = compiled.explain()
+          >>> f"{costs.flops:.3g} flops, {costs.peak_bytes / 2**20:.0f} MiB"
+          '2.69e+08 flops, 3 MiB'
+        """
+        return _readers().explain(self._compiled, self._signature.call.paths())
 
     def cost_analysis(self) -> Any:
         """XLA's estimate of the cost, by name (as in 'flops'), or None."""

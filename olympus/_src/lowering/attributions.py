@@ -27,11 +27,12 @@ class Attribution(NamedTuple):
 
     Attributes:
       origin: the operation.
-      is_noted: whether XLA says so; or it follows from the instructions around it.
+      line: the line of the compiled text that XLA says it is from; None where the
+        origin follows from the instructions around it.
     """
 
     origin: Origin
-    is_noted: bool
+    line: int | None = None
 
 
 def attribute(
@@ -50,9 +51,9 @@ def attribute(
     served: dict[_Key, Attribution] = {}
     for computation in module.computations.values():
         for instruction in computation.instructions.values():
-            origin = _noted(instruction, lines)
-            if origin is not None:
-                served[computation.name, instruction.name] = Attribution(origin, True)
+            noted = _noted(instruction, lines)
+            if noted is not None:
+                served[computation.name, instruction.name] = noted
     # Callees come before their callers in the text, results after operands.
     for computation in module.computations.values():
         _follow_calls(module, computation, served)
@@ -61,7 +62,7 @@ def attribute(
     entry = module.computations[module.entry]
     known = [origin for origin in lines if origin is not None]
     for name in entry.instructions if known else ():  # the text of `main` comes last
-        _infer(served, (entry.name, name), Attribution(known[-1], False))
+        _infer(served, (entry.name, name), Attribution(known[-1]))
     for computation in reversed(module.computations.values()):
         _give_to_callees(module, computation, served)
     return served
@@ -69,10 +70,11 @@ def attribute(
 
 def _noted(
     instruction: hlo_text.Instruction, lines: Sequence[Origin | None]
-) -> Origin | None:
+) -> Attribution | None:
     match = _PLACE.search(instruction.attributes)
     number = int(match[1]) if match else 0
-    return lines[number - 1] if 0 < number <= len(lines) else None
+    origin = lines[number - 1] if 0 < number <= len(lines) else None
+    return None if origin is None else Attribution(origin, number)
 
 
 def _follow_calls(
@@ -127,7 +129,7 @@ def _infer(
     served: dict[_Key, Attribution], key: _Key, known: Attribution | None
 ) -> None:
     if known is not None and key not in served:
-        served[key] = Attribution(known.origin, False)
+        served[key] = Attribution(known.origin)
 
 
 # -- text ------------------------------------------------------------------------------

@@ -71,21 +71,26 @@ def kernels(module: Module) -> Iterator[Kernel]:
     current: Kernel | None = None
     for execution, instruction in module.instructions():
         computation = execution.computation
-        flops = _flops(computation, instruction)
+        count = flops(computation, instruction)
         if execution.is_fused:
             if current is not None:
-                current = current._replace(flops=current.flops + flops)
+                current = current._replace(flops=current.flops + count)
             continue
         if current is not None:
             yield current
             current = None
-        is_exchange = instruction.opcode.startswith(_EXCHANGES)
-        if instruction.opcode not in _FREE and not is_exchange:
-            size = _touched_bytes(module, computation, instruction)
+        if is_kernel(instruction):
+            size = touched_bytes(module, computation, instruction)
             times = 1 if execution.times is None else execution.times
-            current = Kernel(instruction.name, flops, size, times)
+            current = Kernel(instruction.name, count, size, times)
     if current is not None:
         yield current
+
+
+def is_kernel(instruction: Instruction) -> bool:
+    """Whether an instruction computes, where it is in no fusion."""
+    is_exchange = instruction.opcode.startswith(_EXCHANGES)
+    return instruction.opcode not in _FREE and not is_exchange
 
 
 def _count(kind: str) -> int:
@@ -95,7 +100,8 @@ def _count(kind: str) -> int:
 # -- operations ------------------------------------------------------------------------
 
 
-def _flops(computation: Computation, instruction: Instruction) -> float:
+def flops(computation: Computation, instruction: Instruction) -> float:
+    """The operations of one run of an instruction, without those it calls."""
     opcode = instruction.opcode
     if opcode in _FREE or opcode in _MOVES or opcode in ("fusion", "custom-call"):
         return 0.0
@@ -130,9 +136,10 @@ def _window(instruction: Instruction, kernel: str) -> float:
 # -- memory ----------------------------------------------------------------------------
 
 
-def _touched_bytes(
+def touched_bytes(
     module: Module, computation: Computation, instruction: Instruction
 ) -> float:
+    """What one run of a kernel reads and writes."""
     opcode = instruction.opcode
     result = hlo_text.size_bytes(instruction.type)
     types = computation.operand_types(instruction)

@@ -80,7 +80,7 @@ class Origin(NamedTuple):
         return "forward" if "jvp(" in inner else ""
 
 
-_NUMBER = re.compile(r" loc\((\d+)\)$")
+_NUMBER = r" loc\((\d+)\)$"
 
 
 class Numbering:
@@ -109,7 +109,7 @@ class Numbering:
         origins: list[Origin | None] = []
         starts: list[int] = []  # of the operations and functions that are open
         for i, line in enumerate(numbered.splitlines()):
-            match = _NUMBER.search(line)
+            match = re.search(_NUMBER, line)
             body = line[: match.start()] if match else line
             origin = self._origins[int(match[1])] if match else None
             origins.append(origin)
@@ -119,7 +119,7 @@ class Numbering:
             elif body.endswith("{") and not body.startswith("}"):
                 starts.append(i)
         rows = zip(numbered.splitlines(), plain.splitlines(), strict=False)
-        same = [_NUMBER.sub("", row) == text for row, text in rows]
+        same = [re.sub(_NUMBER, "", row) == text for row, text in rows]
         return [o if ok else None for o, ok in zip(origins, same, strict=False)]
 
 
