@@ -129,15 +129,25 @@ def explain(program: CompiledProgram, paths: Sequence[str] = ()) -> ProgramCosts
       program: what was compiled.
       paths: of the arguments, where they are known.
     """
-    lowered = program.lowered
     module = hlo_text.parse(program.executable.hlo_text())
-    served = attributions_.attribute(module, lowered.origins())
+    served = attributions_.attribute(module, program.lowered.origins())
+    memory = memory_timeline.timeline(module)
+    return explain_parts(program.lowered, paths, module, served, memory)
+
+
+def explain_parts(
+    lowered: LoweredProgram,
+    paths: Sequence[str],
+    module: hlo_text.Module,
+    served: line_costs.Attributions,
+    memory: memory_timeline.Timeline,
+) -> ProgramCosts:
+    """The costs of a program whose text has been read."""
     costs = line_costs.by_line(module, served)
     total = sum(c.flops for c in costs.values()) or 1.0
     moved = sum(c.size_bytes for c in costs.values()) or 1.0
     lines = [LineCost(p, _code(p), cost) for p, cost in costs.items()]
     lines.sort(key=lambda x: -(x.cost.flops / total + x.cost.size_bytes / moved))
-    memory = memory_timeline.timeline(module)
     names = _parameter_names(module, lowered, paths)
     held = [_held(value, served, names) for value in memory.values if value.size_bytes]
     peak = None

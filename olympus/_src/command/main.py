@@ -7,7 +7,7 @@ import os
 import sys
 from collections.abc import Sequence
 
-from olympus._src.command import cache, environment, inspect_file, launch, run
+from olympus._src.command import cache, environment, inspect_file, launch, look, run
 from olympus._src.command.command import Command, Failure
 
 COMMANDS: tuple[Command, ...] = (
@@ -15,6 +15,7 @@ COMMANDS: tuple[Command, ...] = (
     environment.COMMAND,
     inspect_file.COMMAND,
     launch.COMMAND,
+    look.COMMAND,
     run.COMMAND,
 )
 

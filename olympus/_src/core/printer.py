@@ -7,7 +7,7 @@ indented by two and nested programs by four.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from olympus._src.foundation import pretty, vocabulary
@@ -43,13 +43,24 @@ def program_text(
     program: Any, *, source_info: bool = False, width: int = WIDTH, **_: Any
 ) -> str:
     """The text of an open program."""
-    context = _Context(Names(), _find_used_variables(program), source_info)
+    return noted_text(program, _place if source_info else _nothing, width)
+
+
+def noted_text(program: Any, note: Callable[[Any], str], width: int = WIDTH) -> str:
+    """The text of an open program, with a note behind each equation.
+
+    Args:
+      program: an open program.
+      note: gives the note of an equation.
+      width: of the lines.
+    """
+    context = _Context(Names(), _find_used_variables(program), note)
     return pretty.render(_program(program, context), width)
 
 
 def equation_text(eqn: Any) -> str:
     """The text of one equation alone."""
-    context = _Context(Names(), None, False)
+    context = _Context(Names(), None, _nothing)
     return pretty.render(_equation(eqn, context), WIDTH)
 
 
@@ -62,12 +73,14 @@ def literal(lit: Any) -> str:
 
 
 class _Context:
-    __slots__ = ("names", "source_info", "used")
+    __slots__ = ("names", "note", "used")
 
-    def __init__(self, names: Names, used: set[Any] | None, source_info: bool) -> None:
+    def __init__(
+        self, names: Names, used: set[Any] | None, note: Callable[[Any], str]
+    ) -> None:
         self.names = names
         self.used = used  # variables that are used; None: all
-        self.source_info = source_info
+        self.note = note
 
 
 def _find_used_variables(program: Any) -> set[Any]:
@@ -150,7 +163,7 @@ def _equation(eqn: Any, context: _Context) -> Any:
         outs = [_result(v, context) for v in eqn.outvars]
         names = [_atom(v, context) for v in eqn.invars]
         text = eqn.primitive.print_equation(eqn, outs, names)
-        return pretty.concat([pretty.text(text), *_place(eqn, context)])
+        return pretty.concat([pretty.text(text), pretty.text(context.note(eqn))])
     parts = [pretty.text(f"{results} = " if results else "")]
     parts.append(pretty.text(str(eqn.primitive.name)))
     show = eqn.primitive.print
@@ -175,14 +188,16 @@ def _equation(eqn: Any, context: _Context) -> Any:
         )
     operands = "".join(f" {_atom(v, context)}" for v in eqn.invars)
     parts.append(pretty.text(operands))
-    return pretty.concat(parts + _place(eqn, context))
+    return pretty.concat([*parts, pretty.text(context.note(eqn))])
 
 
-def _place(eqn: Any, context: _Context) -> list[Any]:
-    """The user's line after an equation, where it is wanted."""
-    if context.source_info and eqn.source is not None:
-        return [pretty.text(f"  # {eqn.source}")]
-    return []
+def _place(eqn: Any) -> str:
+    return "" if eqn.source is None else f"  # {eqn.source}"
+
+
+def _nothing(eqn: Any) -> str:
+    del eqn
+    return ""
 
 
 def _parameter(name: str, value: Any, context: _Context) -> Any:

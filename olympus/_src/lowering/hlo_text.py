@@ -188,6 +188,9 @@ def _branches(instruction: Instruction) -> list[str]:
 
 def callees(instruction: Instruction) -> list[str]:
     """The names of the computations that an instruction runs, or applies."""
+    attributes = instruction.attributes
+    if "=%" not in attributes and "ations={" not in attributes:  # for most, and fast
+        return []
     applied = instruction.attribute("to_apply")
     run = [name for name, _, _ in _callees(instruction)]
     return run if applied is None or applied in run else [*run, applied]

@@ -149,16 +149,23 @@ class _Liveness:
         for instruction in self.order:
             if instruction.opcode in ("parameter", "constant"):
                 live[instruction.name] = self._value(instruction)
+        deaths: dict[int, list[str]] = {}
+        for name, end in self.ends.items():
+            deaths.setdefault(end, []).append(name)
         held_bytes, peak, most, values = [], 0, -1, list(live.values())
+        total = _total(values)
         for i, instruction in enumerate(self.order):
-            if self.roots[instruction.name] == {instruction.name}:
-                live[instruction.name] = self._value(instruction)
+            name = instruction.name
+            if name not in live and self.roots[name] == {name}:
+                live[name] = self._value(instruction)
+                total += live[name].size_bytes
             inner = self._inner(instruction)
-            held = _total(live.values()) + _total(inner)
+            held = total + _total(inner)
             held_bytes.append(held)
             if held > most:
                 peak, most, values = i, held, [*live.values(), *inner]
-            live = {name: v for name, v in live.items() if self.ends[name] > i}
+            for dead in deaths.get(i, ()):
+                total -= live.pop(dead).size_bytes if dead in live else 0
         values.sort(key=lambda value: -value.size_bytes)
         return Timeline([i.name for i in self.order], held_bytes, peak, values)
 

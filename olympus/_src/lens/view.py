@@ -1,0 +1,222 @@
+"""`lens`: traces, compiles and measures a function, and shows what became of it."""
+
+from __future__ import annotations
+
+import os
+import time
+import webbrowser
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+from olympus._src import tree
+from olympus._src.api import jit as jit_
+from olympus._src.api import program_costs, stages
+from olympus._src.api.shapes import ShapeDtypeStruct
+from olympus._src.core import array_type
+from olympus._src.foundation import source_info
+from olympus._src.lens import folding, measurement, page, panes, text
+from olympus._src.lens.nodes import Node, Places
+from olympus._src.lens.panes import Excerpt
+from olympus._src.lowering import attributions, hlo_text, memory_timeline
+
+
+class Stage(NamedTuple):
+    """A stage of the first call.
+
+    Attributes:
+      name: what is done.
+      seconds: how long it took.
+    """
+
+    name: str
+    seconds: float
+
+
+class Lens:
+    """A program at four levels, linked line by line.
+
+    In a notebook it shows itself; `save` writes a page that needs no network, `show`
+    opens it, and `str` gives the costs by line as text.
+
+    Attributes:
+      name: of the function.
+      costs: as of `Compiled.explain()`.
+      times: microseconds by the name of XLA's instruction; None if it was not run.
+      stages: how long tracing, lowering and compiling took.
+      compiled: what was compiled; call it to run the program.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        compiled: Any,
+        program: Any,
+        stages_: Sequence[Stage],
+        times: measurement.Times | None,
+        module: hlo_text.Module,
+    ) -> None:
+        self.name = name
+        self.compiled = compiled
+        self.stages = tuple(stages_)
+        self.times = times
+        self.places = Places()
+        _, built = stages.parts_of(compiled)
+        lowered = built.lowered
+        origins = lowered.origins()
+        served = attributions.attribute(module, origins)
+        durations = times.instructions if times is not None else {}
+        self.olympuspr = folding.fold(panes.program_nodes(program, self.places))
+        self.stablehlo = folding.fold(
+            panes.stablehlo_nodes(lowered.text, origins, self.places)
+        )
+        self.hlo = folding.fold(panes.hlo_nodes(module, served, self.places, durations))
+        self.python: list[Excerpt] = panes.python_excerpts(self.places)
+        self.memory = memory_timeline.timeline(module)
+        self.costs = program_costs.explain_parts(
+            lowered, stages.call_of(compiled).paths(), module, served, self.memory
+        )
+        self.memory_places = [
+            self._place(served.get((module.entry, name))) for name in self.memory.names
+        ]
+        self.held_places = [
+            self._place(served.get((v.computation, v.name))) for v in self.memory.values
+        ]
+
+    def _place(self, known: attributions.Attribution | None) -> int:
+        return -1 if known is None else self.places.number(known.origin.position)
+
+    def line_costs(self) -> dict[tuple[int, int], list[float]]:
+        """Microseconds, bytes and operations by file's number and line."""
+        sums: dict[tuple[int, int], list[float]] = {}
+        pending: list[Node] = list(self.hlo)
+        while pending:
+            node = pending.pop()
+            pending += node.children
+            if node.place >= 0:
+                file, line = self.places.spans[node.place][:2]
+                row = sums.setdefault((file, line), [0.0, 0.0, 0.0])
+                row[0] += node.time_us
+                row[1] += node.size_bytes
+                row[2] += node.flops
+        return sums
+
+    def to_html(self) -> str:
+        """The page."""
+        return page.html(self)
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Writes the page to a file, which any browser opens without a network."""
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(self.to_html())
+
+    def show(self) -> str:
+        """Opens the page in the browser; returns the path of its file."""
+        path = page.temporary_path(self.name)
+        self.save(path)
+        webbrowser.open(f"file://{path}")
+        return path
+
+    def _repr_html_(self) -> str:
+        return page.frame(self.to_html())
+
+    def __str__(self) -> str:
+        return text.text(self)
+
+    def __repr__(self) -> str:
+        return f"<Lens of {self.name}: {self.costs!r}>"
+
+
+def lens(
+    fun: Callable[..., Any], *, measure: bool | None = None, **options: Any
+) -> Callable[..., Lens]:
+    """Looks at what becomes of a function, from Python down to XLA's instructions.
+
+    Args:
+      fun: a function of arrays, jitted or not.
+      measure: run it some ten times to measure how long each line takes. By default it
+        is run if it has no side effects and all arguments are values.
+      **options: of `jit`, as in `static_argnums=1`.
+
+    Returns:
+      A function of the arguments of `fun` that returns a `Lens`.
+
+    Raises:
+      TypeError: `fun` cannot be called, or options are given for a jitted function.
+
+    Example:
+      >>> import olympus
+      >>> import olympus.numpy as jnp
+      >>> view = olympus.lens(lambda x: jnp.tanh(x @ x))(jnp.ones((64, 64)))
+      >>> '</html>' in view.to_html()
+      True
+    """
+    if not callable(fun):
+        raise TypeError(
+            f"lens: requires a function, got {type(fun).__name__}; write "
+            "lens(f)(*args), with the arguments in a second call"
+        )
+    is_jitted = hasattr(fun, "trace") and hasattr(fun, "lower")
+    if is_jitted and options:
+        raise TypeError(
+            f"lens: {', '.join(options)} would be options of jit, got a function that "
+            "is jitted already; give them to its jit"
+        )
+    jitted: Any = fun if is_jitted else jit_.jit(fun, **options)
+
+    def look(*args: Any, **kwargs: Any) -> Lens:
+        return _look(jitted, measure, args, kwargs)
+
+    source_info.update_wrapper(look, fun)
+    return look
+
+
+def _look(jitted: Any, measure: bool | None, args: Any, kwargs: Any) -> Lens:
+    start = time.perf_counter()
+    traced = jitted.trace(*args, **kwargs)
+    after_trace = time.perf_counter()
+    lowered = traced.lower()
+    after_lower = time.perf_counter()
+    compiled = lowered.compile()
+    end = time.perf_counter()
+    durations = [
+        Stage("trace", after_trace - start),
+        Stage("lower", after_lower - after_trace),
+        Stage("compile", end - after_lower),
+    ]
+    _, built = stages.parts_of(compiled)
+    module = hlo_text.parse(built.executable.hlo_text())
+    times = None
+    if _may_run(built.lowered, args, kwargs) if measure is None else measure:
+        run = _runner(jitted, compiled, args, kwargs)
+        times = measurement.measure(module, built.lowered.module_name, run)
+    name = source_info.function_name(jitted)
+    program = traced.olympuspr.olympuspr
+    return Lens(name, compiled, program, durations, times, module)
+
+
+def _may_run(lowered: Any, args: Any, kwargs: Any) -> bool:
+    leaves = tree.tree_leaves((args, kwargs))
+    is_described = any(isinstance(x, ShapeDtypeStruct) for x in leaves)
+    return not lowered.has_effects and not is_described
+
+
+def _runner(
+    jitted: Any, compiled: stages.Compiled, args: Any, kwargs: Any
+) -> Callable[[], Any]:
+    """A function that runs the program, and keeps arguments that it would take."""
+    _, built = stages.parts_of(compiled)
+    has_statics = tree.tree_structure((args, kwargs)) != compiled.in_tree
+    function = jitted if has_statics else compiled
+
+    def run() -> None:
+        arguments = args, kwargs
+        if built.lowered.aliases:
+            arguments = tree.tree_map(_copy, arguments)
+        for leaf in tree.tree_leaves(function(*arguments[0], **arguments[1])):
+            leaf.block_until_ready()
+
+    return run
+
+
+def _copy(x: Any) -> Any:
+    return x.copy() if type(x) in array_type.concrete_types() else x
