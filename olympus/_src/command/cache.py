@@ -11,11 +11,9 @@ from typing import Any
 
 from olympus._src.command.command import Command, Failure
 from olympus._src.foundation import compiler_settings as compiler
-from olympus._src.foundation import container
 from olympus._src.runtime import compile_cache, disk_cache, private_folder
 from olympus._src.runtime.disk_cache import DiskCache, File
 
-_HEADER_BYTES = 1 << 12
 _SIZES = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
 _TIMES = {"s": 1, "m": 60, "h": 3600, "d": 86400}
 
@@ -210,12 +208,10 @@ def _prune(cache: DiskCache, arguments: argparse.Namespace) -> int:
 
 def _read_note(file: File) -> tuple[str, float]:
     """The name of a program and the seconds it took to compile, as its file says."""
-    try:
-        with open(file.path, "rb") as opened:
-            fields = container.peek(opened.read(_HEADER_BYTES))["fields"]
-        name, seconds = str(fields["name"]), float(fields["compile_s"])
-    except (OSError, ValueError, KeyError, TypeError):
+    note = disk_cache.read_note(file.path)
+    if note is None:
         return "(unreadable; see `python -m olympus cache check`)", 0.0
+    name, seconds = note
     printable = "".join(letter if letter.isprintable() else "?" for letter in name)
     return printable.removeprefix("jit_"), seconds
 

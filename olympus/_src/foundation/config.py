@@ -271,6 +271,13 @@ explain_cache_misses = define(
     False,
     "Log why each retrace happened: which argument or setting changed, and how.",
 )
+compile_progress = define(
+    "compile_progress",
+    setting_types.choice("auto", "on", "off"),
+    "auto",
+    "Whether a compilation that takes over two seconds says so on stderr, with the "
+    "lines of most operations; 'auto' where that is a terminal or a notebook.",
+)
 log_checkpoint_residuals = define(
     "log_checkpoint_residuals",
     setting_types.TRUTH,

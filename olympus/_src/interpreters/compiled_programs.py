@@ -16,11 +16,12 @@ from olympus._src.interpreters import (
     effect_tokens,
     inspections,
     number_checks,
+    progress,
     ref_arguments,
 )
 from olympus._src.interpreters.concrete_arrays import ArrayImpl, on_device
 from olympus._src.interpreters.lowered_programs import LoweredProgram
-from olympus._src.runtime import executable, placement
+from olympus._src.runtime import compile_cache, executable, placement
 from olympus._src.runtime.shardings import placement_of
 from olympus._src.sharding.division import chosen_sharding
 from olympus._src.sharding.meshes import Mesh
@@ -91,7 +92,14 @@ def build(
     if built_here:
         built = compilation.build_options_of(lowered, options)
         reused = compilation.is_loaded(lowered, built)
-        loaded = compilation.load(lowered, built)
+        if not reused and progress.is_on():
+            name = lowered.module_name
+            with progress.Watch(
+                lowered.program, name.removeprefix("jit_"), _last(name)
+            ):
+                loaded = compilation.load(lowered, built)
+        else:
+            loaded = compilation.load(lowered, built)
         inspections.report(lowered)
     program = executable.Executable(
         loaded,
@@ -111,6 +119,11 @@ def build(
             "/olympus/core/compile/backend_compile_duration", duration_s
         )
     return CompiledProgram(lowered, options, program, run, run_one, reused, duration_s)
+
+
+def _last(name: str) -> Callable[[], float | None]:
+    """Gives how long a program of the name took to compile, as the disk knows."""
+    return lambda: compile_cache.last_seconds(name)
 
 
 def _runners(

@@ -6,6 +6,7 @@ it is reported once and the program is compiled, as it would be without a cache.
 
 from __future__ import annotations
 
+import itertools
 import os
 import threading
 import time
@@ -172,6 +173,23 @@ def has(
     from olympus._src.runtime import cache_key
 
     return os.path.isfile(cache.path(cache_key.key(_code(text), built, device)))
+
+
+_MAX_NOTES = 1000
+
+
+def last_seconds(name: str) -> float | None:
+    """How long the last program of a module's name took that is in the cache."""
+    cache = _open() if is_on() else None
+    if cache is None:
+        return None
+    from olympus._src.runtime import disk_cache
+
+    for file in itertools.islice(reversed(cache.files()), _MAX_NOTES):
+        note = disk_cache.read_note(file.path)
+        if note is not None and note[0] == name:
+            return note[1]
+    return None
 
 
 def _fetch(

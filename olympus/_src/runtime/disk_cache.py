@@ -68,6 +68,22 @@ class File(NamedTuple):
     used: float
 
 
+_NOTE_BYTES = 1 << 12
+
+
+def read_note(path: str) -> tuple[str, float] | None:
+    """The name of a kept program, and the seconds it took to compile.
+
+    None where its file is damaged or gone.
+    """
+    try:
+        with open(path, "rb") as opened:
+            fields = container.peek(opened.read(_NOTE_BYTES))["fields"]
+        return str(fields["name"]), float(fields["compile_s"])
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
+
+
 class DiskCache:
     """The programs in a folder.
 
