@@ -24,6 +24,9 @@ if _TYPE_CHECKING:
     from olympus._src.calls.call import (
         dce_olympuspr_closed_call_rule as dce_olympuspr_closed_call_rule,
     )
+    from olympus._src.interpreters.hi_lowering import (
+        lower_olympuspr2 as lower_olympuspr2,
+    )
     from olympus._src.interpreters.partial_values import (
         OlympusprTracer as OlympusprTracer,
     )
@@ -61,6 +64,7 @@ if _TYPE_CHECKING:
 
 _LATE = {
     "calls.call": ("dce_olympuspr_call_rule dce_olympuspr_closed_call_rule"),
+    "interpreters.hi_lowering": "lower_olympuspr2",
     "interpreters.partial_values": (
         "OlympusprTracer PartialVal abstract_eval_fun close_olympuspr "
         "convert_constvars_olympuspr dce_olympuspr_consts "
@@ -96,6 +100,7 @@ __all__ = [
     "dce_olympuspr_closed_call_rule",
     "dce_olympuspr_consts",
     "dce_rules",
+    "lower_olympuspr2",
     "move_binders_to_back",
     "new_eqn_recipe",
     "partial_eval_olympuspr_nounits",

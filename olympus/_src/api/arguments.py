@@ -6,7 +6,8 @@ from typing import Any
 
 from olympus._src.api.signatures import Call
 from olympus._src.core import avals as avals_
-from olympus._src.core import dtypes
+from olympus._src.core import dtypes, high_values
+from olympus._src.core.primitive import LateRule
 from olympus._src.core.refs import RefAval
 from olympus._src.foundation import source_info
 from olympus._src.interpreters import concrete_arrays
@@ -15,6 +16,7 @@ from olympus._src.sharding.named import NamedSharding
 from olympus._src.sharding.specs import PartitionSpec
 
 ShapedArray = avals_.ShapedArray
+_canonical = LateRule("core.hi_types", "canonical")
 
 
 def as_argument(x: Any, call: Call, i: int) -> Any:
@@ -37,6 +39,8 @@ def abstract_argument(x: Any, call: Call, i: int) -> Any:
     """The type of an argument leaf, which may be a `ShapeDtypeStruct`."""
     if avals_.is_array_like(x):
         return argument_aval(x, call, i)
+    if high_values.are_in_use() and getattr(x, "is_high", False):
+        return _canonical(x)  # the type itself stands for values of it
     if hasattr(x, "shape") and hasattr(x, "dtype"):
         dtype = dtypes.canonicalize_dtype(x.dtype, allow_extended_dtype=True)
         weak = getattr(x, "weak_type", False)

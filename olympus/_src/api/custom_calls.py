@@ -242,6 +242,8 @@ def as_seen(t: Any, aval: Any, *, symbolic: bool) -> Any:
 
 def concrete_zero(aval: Any) -> Any:
     """Zeros of a tangent's type; those of integers are NumPy arrays of dtype float0."""
+    if aval.is_high:
+        return aval.vspace_zero()
     if aval.dtype == dtypes.float0:
         return np.zeros(aval.shape, dtypes.float0)
     if aval.shape:
@@ -252,7 +254,7 @@ def concrete_zero(aval: Any) -> Any:
 
 def known_zero(t: Any) -> bool:
     """Whether the value that a user's rule returned has a type that is always zero."""
-    return type(t) in (SymbolicZero, Zero) or (avals_.aval_of(t).dtype == dtypes.float0)
+    return type(t) in (SymbolicZero, Zero) or avals_.is_float0(avals_.aval_of(t))
 
 
 def check_rule(what: str, argument: str, rule: Any) -> None:

@@ -217,11 +217,11 @@ def _cotangent_example(x: Any) -> Any:
 
 def _cotangent_aval(x: Any) -> Any:
     aval = avals_.aval_of(x).to_tangent()
-    return aval.update(dtype=bool) if aval.dtype == dtypes.float0 else aval
+    return aval.update(dtype=bool) if avals_.is_float0(aval) else aval
 
 
 def _without_float0(ct: Any) -> Any:
     """Cotangents of integers, which programs cannot hold, as False."""
-    if avals_.aval_of(ct).dtype == dtypes.float0:
+    if avals_.is_float0(avals_.aval_of(ct)):
         return custom_calls.concrete_zero(_cotangent_aval(ct))
     return ct

@@ -36,6 +36,9 @@ def check_input(x: Any, api: str, where: Any, holomorphic: bool, accepts: str) -
             f"got {aval.short()} for {where()}; differentiate with respect to what it "
             "holds, ref[...], and make a ref of that inside"
         )
+    if aval.is_high:
+        aval.to_tangent()  # which raises an error where it has none
+        return
     dtype = aval.dtype
     if holomorphic:
         if not dtypes.issubdtype(dtype, np.complexfloating):
@@ -113,7 +116,11 @@ def check_types(
     """
     for i, (x, want) in enumerate(zip(values, expected, strict=True)):
         aval = avals_.aval_of(x)
-        if aval is want or (any_for_float0 and want.dtype == float0):
+        if aval is want:
+            continue
+        if aval.is_high or want.is_high:
+            raise complain(i, want, aval)
+        if any_for_float0 and want.dtype == float0:
             continue
         if aval.shape != want.shape or aval.dtype != want.dtype:
             raise complain(i, want, aval)

@@ -10,7 +10,7 @@ import numpy as np
 from olympus._src import tree
 from olympus._src.api import derivative_checks, parameters
 from olympus._src.core import avals as avals_
-from olympus._src.core import dtypes, ir, program_equality, trace
+from olympus._src.core import dtypes, high_values, ir, program_equality, trace
 from olympus._src.core.refs import Ref
 from olympus._src.core.symbolic_values import Zero
 from olympus._src.foundation import source_info
@@ -101,6 +101,8 @@ def as_array(x: Any) -> Any:
     if kind is not Zero:
         return x if isinstance(x, trace.Tracer) else _concrete(x)
     aval = x.aval
+    if aval.is_high:
+        return aval.vspace_zero()
     if aval.dtype == float0:
         return families.no_values(aval.shape)
     if not aval.shape or evaluate.is_evaluating():
@@ -110,6 +112,8 @@ def as_array(x: Any) -> Any:
 
 def _concrete(x: Any) -> Any:
     if isinstance(x, (np.ndarray, np.generic)) and x.dtype == float0:
+        return x
+    if high_values.are_in_use() and high_values.is_high_value(x):
         return x
     return concrete_arrays.as_operand(x)
 

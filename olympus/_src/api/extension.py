@@ -11,12 +11,15 @@ import weakref
 from collections.abc import Callable, Iterable, Iterator, MutableMapping
 from typing import Any
 
+import numpy as np
+
 from olympus._src.calls import call
 from olympus._src.core import effects as effects_
 from olympus._src.core import primitive as primitive_
 from olympus._src.core.array_type import Array, ArrayLike
 from olympus._src.core.avals import AbstractValue
 from olympus._src.core.symbolic_values import Linear, Zero
+from olympus._src.interpreters import concrete_arrays, evaluate
 from olympus._src.lax import families
 
 
@@ -337,8 +340,18 @@ def defvectorized(p: Primitive) -> None:
 
 
 def instantiate_zeros(tangent: Any) -> Any:
-    """A tangent as a value: zeros where it is a Zero."""
-    return families.instantiate(tangent)
+    """A tangent as a value: zeros where it is a Zero.
+
+    Example:
+      >>> import olympus, olympus.numpy as onp
+      >>> from olympus.experimental import hijax
+      >>> hijax.instantiate_zeros(hijax.Zero(olympus.typeof(onp.ones(2))))
+      Array([0., 0.], dtype=float32)
+    """
+    value = families.instantiate(tangent)
+    if isinstance(value, np.generic) and evaluate.is_evaluating():
+        return concrete_arrays.as_array(value)
+    return value
 
 
 def is_undefined_primal(x: object) -> bool:

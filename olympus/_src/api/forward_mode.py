@@ -9,6 +9,7 @@ from olympus._src import tree
 from olympus._src.api import derivative_checks, parameters
 from olympus._src.api import differentiation as common
 from olympus._src.core import avals as avals_
+from olympus._src.core import trace
 from olympus._src.core.array_type import PyTree
 from olympus._src.core.symbolic_values import Zero
 from olympus._src.foundation import tracebacks
@@ -66,7 +67,9 @@ def jvp(
         aval = avals_.aval_of(x)
         tangent_aval = aval.to_tangent()
         _check_tangent(fun, structure, i, aval, avals_.aval_of(t))
-        if tangent_aval is not aval:  # integers have no tangent that moves
+        if (
+            tangent_aval is not aval and not aval.is_high
+        ):  # integers have no tangent that moves
             leaves[i], directions[i] = common.as_array(x), Zero(tangent_aval)
     flat, out_info = common.on_leaves("jvp", fun, fun, structure, has_aux)
     info = common.debug_info("jvp", fun)
@@ -78,6 +81,14 @@ def jvp(
 
 def _check_tangent(fun: Any, structure: Any, i: int, aval: Any, actual: Any) -> None:
     expected = aval.to_tangent()
+    if expected is actual:
+        return
+    if expected.is_high or actual.is_high:
+        raise TypeError(
+            f"jvp: the tangent of {parameters.argument_path(fun, structure, i)} must "
+            f"be {expected.short()}, as its primal is {aval.short()}, got "
+            f"{actual.short()}"
+        )
     if expected.shape == actual.shape and expected.dtype == actual.dtype:
         return
     kind = ValueError if expected.shape != actual.shape else TypeError
@@ -122,9 +133,13 @@ def linearize(
     parameters.check_callable("linearize", fun)
     leaves, structure = tree.tree_flatten(primals)
     nonzero = flags("linearize", "in_nzs", in_nzs, primals, structure)
-    _, outs, linear, out_info = common.linearize_leaves(
-        "linearize", fun, leaves, structure, has_aux, nonzero
-    )
+    outer, trace.current.pushes_forward = trace.current.pushes_forward, True
+    try:
+        _, outs, linear, out_info = common.linearize_leaves(
+            "linearize", fun, leaves, structure, has_aux, nonzero
+        )
+    finally:
+        trace.current.pushes_forward = outer
     value = out_info.structure.unflatten(map(common.as_result, outs))
     derivative: Any = tree.Partial(
         _Pushforward(fun, linear, structure, out_info.structure), linear.consts

@@ -13,10 +13,15 @@ from olympus._src import tree
 from olympus._src.api import sharding_arguments
 from olympus._src.api.jit import jit
 from olympus._src.core import avals as avals_
-from olympus._src.core import explicit_shardings, trace
+from olympus._src.core import explicit_shardings, high_values, trace
 from olympus._src.core.array_type import Array, PyTree
+from olympus._src.core.primitive import LateRule
 from olympus._src.foundation import caching, config, errors
-from olympus._src.interpreters import concrete_arrays, effect_tokens, evaluate
+from olympus._src.interpreters import (
+    concrete_arrays,
+    effect_tokens,
+    evaluate,
+)
 from olympus._src.lax import memory_kinds, sharding_constraints
 from olympus._src.lax.sharding_constraints import sharding_constraint_p
 from olympus._src.runtime import array as array_
@@ -235,9 +240,19 @@ def _check_type(x: Any, sharding: NamedSharding) -> None:
         )
 
 
+_lower_value = LateRule("interpreters.hi_lowering", "lower_value")
+_raise_values = LateRule("interpreters.hi_lowering", "raise_values")
+
+
 def _put(
     x: Any, sharding: Any, donate: bool = False, may_alias: bool | None = None
 ) -> Any:
+    if high_values.are_in_use() and avals_.aval_of(x).is_high:
+        if isinstance(x, trace.Tracer):
+            return x
+        lows = _lower_value(x)  # each is put there
+        lows = [_put(low, sharding, donate, may_alias) for low in lows]
+        return _raise_values([avals_.aval_of(x)], lows)[0]
     if isinstance(sharding, Space):
         return _put_in_memory(x, sharding)
     if isinstance(x, trace.Tracer):

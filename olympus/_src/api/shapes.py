@@ -130,8 +130,10 @@ class ShapeDtypeStruct:
         return f"ShapeDtypeStruct(shape={self.shape}, dtype={name}{place}{weak}{more})"
 
 
-def struct_of(aval: Any) -> ShapeDtypeStruct:
-    """The description of values of a type."""
+def struct_of(aval: Any) -> Any:
+    """The description of values of a type: of a high type, the type itself."""
+    if aval.is_high:
+        return aval
     return ShapeDtypeStruct(
         aval.shape, aval.dtype, sharding=aval.explicit, weak_type=aval.weak_type
     )

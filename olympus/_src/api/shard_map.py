@@ -7,7 +7,7 @@ from typing import Any
 
 from olympus._src import tree
 from olympus._src.api import parameters
-from olympus._src.calls.shard_map import local_aval, shard_map_p
+from olympus._src.calls.shard_map import local_aval, refuse_high_type, shard_map_p
 from olympus._src.core import avals as avals_
 from olympus._src.core import ir
 from olympus._src.foundation import source_info, tracebacks
@@ -224,6 +224,8 @@ def _call(
     avals = [avals_.aval_of(x) for x in leaves]
     paths = _paths(fun, args)
     for aval, spec, path in zip(avals, specs, paths, strict=True):
+        if aval.is_high:
+            raise refuse_high_type(aval)
         what = f"shard_map in_specs of {path}"
         NamedSharding(manual.mesh, spec).check_shape(aval.shape, what)
         _check_type(aval, spec, manual, what)
@@ -329,6 +331,8 @@ def _varying_as_specs(
     paths = tree.tree_flatten_with_path(body.out_tree.unflatten(body.out_avals))[0]
     rows = list(zip(body.out_avals, specs, [path for path, _ in paths], strict=True))
     for aval, spec, path in rows:
+        if aval.is_high:
+            raise refuse_high_type(aval)
         what = f"shard_map out_specs of result{tree.keystr(path)}"
         NamedSharding(manual.mesh, spec).check_rank(aval.ndim, what)
         hidden = [n for n in manual.axes if n in aval.vma]

@@ -10,6 +10,7 @@ from olympus._src import tree
 from olympus._src.api import arguments, layouts, shapes, signatures
 from olympus._src.api.tracing import TracedProgram
 from olympus._src.core import ir, trace
+from olympus._src.core.primitive import LateRule
 from olympus._src.foundation import tracebacks
 from olympus._src.interpreters import tiers
 from olympus._src.interpreters.compiled_programs import CompiledProgram
@@ -294,6 +295,13 @@ def _readers() -> Any:
     return importlib.import_module("olympus._src.api.program_costs")
 
 
+_group_lows = LateRule("interpreters.hi_lowering", "group_lows")
+_NO_FORMATS = (
+    "Compiled formats: programs of values of high types have none, since a value is of "
+    "several arrays; ask a program of those arrays"
+)
+
+
 class Compiled(_Stage):
     """A compiled function of one signature."""
 
@@ -368,7 +376,9 @@ class Compiled(_Stage):
         lines = [
             f"Argument '{path}' compiled with {sharding} and called with {x.sharding}"
             for x, sharding, path in zip(arrays, shardings, paths, strict=True)
-            if x.committed and not x.sharding.is_equivalent_to(sharding, x.ndim)
+            if hasattr(x, "committed")  # arrays of a high type are placed by the call
+            and x.committed
+            and not x.sharding.is_equivalent_to(sharding, x.ndim)
         ]
         if lines:
             raise ValueError(
@@ -429,12 +439,17 @@ class Compiled(_Stage):
     def output_shardings(self) -> Any:
         """A sharding for each result, in `out_tree`."""
         shardings = self._compiled.executable.shardings
+        high = self._compiled.lowered.high
+        if high is not None:
+            return self.out_tree.unflatten(_group_lows(shardings, high.out_avals))
         return self.out_tree.unflatten(shardings[: len(self._signature.out_avals)])
 
     @property
     def input_formats(self) -> Any:
         """A `Format` for each positional and keyword argument: `(args, kwargs)`."""
         lowered = self._compiled.lowered
+        if lowered.high is not None:
+            raise NotImplementedError(_NO_FORMATS)
         ins, _ = self._compiled.executable.layouts()
         taken = iter(
             layouts.of_runtime(
@@ -455,6 +470,8 @@ class Compiled(_Stage):
     @property
     def output_formats(self) -> Any:
         """A `Format` for each result, in `out_tree`."""
+        if self._compiled.lowered.high is not None:
+            raise NotImplementedError(_NO_FORMATS)
         _, outs = self._compiled.executable.layouts()
         chosen = layouts.of_runtime(outs, self._signature.out_avals)
         shardings = self._compiled.executable.shardings[: len(chosen)]

@@ -46,7 +46,7 @@ class TracedProgram(NamedTuple):
     def is_heavy(self) -> bool:
         """Whether its constants take much memory."""
         avals = map(avals_.aval_of, self.consts)
-        return sum(a.size * a.dtype.itemsize for a in avals) > _HEAVY_BYTES
+        return sum(map(_bytes, avals)) > _HEAVY_BYTES
 
     @property
     def out_avals(self) -> list[Any]:
@@ -58,6 +58,12 @@ class TracedProgram(NamedTuple):
         return not self.has_tracers or all(
             not isinstance(c, trace.Tracer) or not c._trace.ended for c in self.consts
         )
+
+
+def _bytes(aval: Any) -> Any:
+    if aval.is_high:
+        return avals_.count_bytes(aval)
+    return aval.size * aval.dtype.itemsize
 
 
 class Results:

@@ -10,6 +10,7 @@ from olympus._src.api import parameters, vmappable
 from olympus._src.core import avals as avals_
 from olympus._src.core import dtypes, explicit_shardings, trace
 from olympus._src.core.array_type import PyTree
+from olympus._src.core.high_values import MappingSpec
 from olympus._src.foundation import source_info, tracebacks
 from olympus._src.interpreters import batching, concrete_arrays, evaluate
 from olympus._src.lax import families, reductions
@@ -152,7 +153,9 @@ class _Mapping:
         )
         results = []
         for i, (x, dim, w) in enumerate(zip(outs, out_dims, out_axes, strict=True)):
-            if w is None:
+            if _is_mapping_spec(dim) or _is_mapping_spec(w):
+                self._check_out_spec(dim, w, out_structure, i)
+            elif w is None:
                 if dim is not None and not self.sum_match:
                     raise self._mapped_result(out_structure, i)
                 if dim is not None:
@@ -212,8 +215,11 @@ class _Mapping:
         axes = tree.broadcast_axes("vmap", "in_axes", in_axes, args_structure)
         return axes + kwargs_dims
 
-    def _dim(self, x: Any, dim: int, i: int, args: Any, kwargs: Any) -> int:
-        """A mapped axis, counted from the front."""
+    def _dim(self, x: Any, dim: Any, i: int, args: Any, kwargs: Any) -> Any:
+        """A mapped axis, counted from the front; a spec of a high type as it is."""
+        if type(dim) is not int and isinstance(dim, MappingSpec):
+            self._check_spec(x, dim, i, args, kwargs)
+            return dim
         if not avals_.is_array_like(x):
             path = self._path(i, args, kwargs)
             raise TypeError(
@@ -222,6 +228,13 @@ class _Mapping:
                 f"{type(x).__name__}; use None in in_axes, or close over it"
             )
         aval = avals_.aval_of(x)
+        if aval.is_high:
+            raise ValueError(
+                "vmap was requested to map a value of non-array type "
+                f"{aval.short()} along axis {dim}: argument "
+                f"{self._path(i, args, kwargs)} of {self.name} must have a "
+                "MappingSpec in in_axes; give axis_size too"
+            )
         ndim = aval.ndim
         if not -ndim <= dim < ndim:
             path = self._path(i, args, kwargs)
@@ -233,10 +246,19 @@ class _Mapping:
             )
         return dim % ndim
 
+    def _check_spec(self, x: Any, dim: Any, i: int, args: Any, kwargs: Any) -> None:
+        if avals_.is_array_like(x) and avals_.aval_of(x).is_high:
+            return
+        raise ValueError(
+            f"vmap: argument {self._path(i, args, kwargs)} of {self.name} must be of a "
+            f"high type to be mapped by {dim!r}, got {inner_programs.value_text(x)}; "
+            "give an axis of the array in in_axes"
+        )
+
     def _size(self, leaves: Any, dims: Any, args: Any, kwargs: Any) -> int:
         size = self.axis_size
         for x, dim in zip(leaves, dims, strict=True):
-            if dim is None:
+            if type(dim) is not int:
                 continue
             own = avals_.aval_of(x).shape[dim]
             if size is None:
@@ -246,6 +268,8 @@ class _Mapping:
         if size is not None:
             return size
         got = "in_axes None for all of them" if leaves else "no arrays"
+        if any(dim is not None for dim in dims):
+            got = "values of high types only, whose sizes are not known"
         raise ValueError(
             f"vmap: at least one argument of {self.name} must be mapped, got {got}; "
             "map one, or give axis_size"
@@ -255,7 +279,7 @@ class _Mapping:
         """How explicit axes of a mesh divide the mapped axis, or None."""
         known: dict[Any, tuple[int, Any]] = {}
         for i, (x, dim) in enumerate(zip(leaves, dims, strict=True)):
-            if dim is not None:
+            if type(dim) is int:
                 aval = avals_.aval_of(x)
                 entry = explicit_shardings.entries_of(aval)[dim]
                 known.setdefault(entry, (i, aval))
@@ -287,7 +311,7 @@ class _Mapping:
         by_size: dict[int, list[str]] = {}
         paths = _argument_paths(self.fun, args, kwargs)
         for path, x, dim in zip(paths, leaves, dims, strict=True):
-            if dim is not None:
+            if type(dim) is int:
                 aval = avals_.aval_of(x)
                 by_size.setdefault(aval.shape[dim], []).append(
                     f"axis {dim} of argument {path} of type {aval.short()}"
@@ -319,6 +343,15 @@ class _Mapping:
             "arguments, got None for it in out_axes; give it an axis"
         )
 
+    def _check_out_spec(self, dim: Any, wanted: Any, structure: Any, i: int) -> None:
+        """Raises ValueError where a value of a high type is mapped in another way."""
+        if dim != wanted:
+            raise ValueError(
+                f"at vmap out_axes, got axis spec {wanted!r} but output was batched on "
+                f"axis {dim!r}: {_result_path(structure, i)} of {self.name} must have "
+                f"{dim!r} in out_axes"
+            )
+
     def _position(self, x: Any, axis: int, new: int, structure: Any, i: int) -> int:
         """Where a result gets the mapped axis, counted from the front."""
         ndim = avals_.aval_of(x).ndim + new
@@ -337,13 +370,20 @@ _MOST_SHOWN = 3
 
 def _convert_mapped(x: Any) -> Any:
     """A mapped argument as an array; values without numbers stay as they are."""
-    if avals_.aval_of(x).dtype == dtypes.float0:
+    aval = avals_.aval_of(x)
+    if aval.is_high or aval.dtype == dtypes.float0:
         return x
     return concrete_arrays.as_operand(x)
 
 
+def _is_mapping_spec(x: Any) -> bool:
+    return x is not None and type(x) is not int and isinstance(x, MappingSpec)
+
+
 def _is_axis(x: Any) -> bool:
-    return x is None or type(x) is int or vmappable.is_spec(x)
+    if x is None or type(x) is int:
+        return True
+    return isinstance(x, MappingSpec) or vmappable.is_spec(x)
 
 
 def _check_axes(name: str, axes: Any) -> None:

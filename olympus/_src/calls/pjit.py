@@ -7,7 +7,7 @@ from typing import Any
 
 from olympus._src.checkify import control_flow
 from olympus._src.core import ir, trace
-from olympus._src.core.primitive import Primitive, as_abstract_says
+from olympus._src.core.primitive import LateRule, Primitive, as_abstract_says
 from olympus._src.core.symbolic_values import Linear
 from olympus._src.foundation import config
 from olympus._src.interpreters import (
@@ -91,7 +91,8 @@ def _linearize(primals: Any, tangents: Any, *, jaxpr: Any, **params: Any) -> Any
     """Runs the program once, keeping what its derivative needs."""
     nonzero = call_rules.nonzero_flags(tangents)
     forward, source, linear, out_zeros = jaxpr.olympuspr.derived(
-        ("linearized", nonzero), lambda p: _split_program(p, nonzero)
+        ("linearized", nonzero, trace.current.pushes_forward),
+        lambda p: _split_program(p, nonzero),
     )
     n = len(jaxpr.out_avals)
     params["donated_invars"] = (False,) * len(primals)
@@ -205,6 +206,7 @@ pjit_p = Primitive(
     needs_full_build=True,
     checkify=control_flow.call,
     discharge=_discharge,
+    to_low=LateRule("calls.hi_lowering", "call"),
     taylor=series.call,
     split=rematerialization.call,
 )

@@ -11,7 +11,7 @@ import numpy as np
 
 from olympus._src.core import avals as avals_
 from olympus._src.core import explicit_shardings, ir, trace
-from olympus._src.core.primitive import Primitive, as_abstract_says
+from olympus._src.core.primitive import LateRule, Primitive, as_abstract_says
 from olympus._src.core.symbolic_values import Linear
 from olympus._src.interpreters import ad, batching, discharge
 from olympus._src.lax import collectives, elementwise, shaping
@@ -175,7 +175,7 @@ def _linearize(primals: Any, tangents: Any, *, jaxpr: Any, **params: Any) -> Any
     nonzero = call_rules.nonzero_flags(tangents)
     manual = _manual_of(params)
     split = jaxpr.olympuspr.derived(
-        ("shard_map linearized", nonzero, manual),
+        ("shard_map linearized", nonzero, manual, trace.current.pushes_forward),
         lambda p: _Split(p, nonzero, manual),
     )
     n = len(jaxpr.out_avals)
@@ -447,6 +447,15 @@ def _print(eqn: ir.Eqn) -> Any:
     return [(k, str(eqn.params[k]) if k == "mesh" else eqn.params[k]) for k in names]
 
 
+def refuse_high_type(aval: Any) -> NotImplementedError:
+    """The error for a value of a high type that goes in or out."""
+    return NotImplementedError(
+        "shard_map: arguments and results must be arrays, which specs divide, got the "
+        f"high type {aval.short()}; pass the arrays it is made of, and make the value "
+        "inside"
+    )
+
+
 shard_map_p = Primitive(
     "shard_map",
     multiple_results=True,
@@ -461,6 +470,7 @@ shard_map_p = Primitive(
     batch=_batch,
     dce=_dce,
     discharge=_discharge,
+    to_low=LateRule("calls.hi_lowering", "shard_map"),
     checkify=_checkify,
     print=_print,
     needs_full_build=True,

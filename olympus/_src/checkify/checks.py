@@ -460,7 +460,9 @@ def _is_dynamic(code: Any) -> Any:
 
 
 def _may_be_nan(aval: Any) -> bool:
-    return not refs.is_ref_type(aval) and dtypes.issubdtype(aval.dtype, np.inexact)
+    if refs.is_ref_type(aval) or aval.is_high:
+        return False
+    return dtypes.issubdtype(aval.dtype, np.inexact)
 
 
 def _all_axes(x: Any) -> tuple[int, ...]:

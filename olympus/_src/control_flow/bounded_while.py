@@ -229,6 +229,9 @@ def _batch_masked(axis: Any, parts: Parts, dims_of: Parts, params: Any) -> Any:
     """
     body, test = params["body_jaxpr"], params["cond_jaxpr"]
     inner_programs.refuse_unmasked("while_loop", body, test)
+    loop_batching.refuse_high_types(
+        "while_loop with max_steps", "condition", body.out_avals
+    )
     all_carries = [True] * len(parts.carry)
     carry = loop_batching.carry_at_front(axis, parts.carry, dims_of.carry, all_carries)
     n = len(carry)
@@ -330,6 +333,7 @@ bounded_while_p = Primitive(
     batch=_batch,
     dce=functools.partial(while_operands.drop_unused, before=1),
     discharge=LateRule("control_flow.discharging", "bounded_while"),
+    to_low=LateRule("control_flow.hi_lowering", "bounded_while"),
     print=_print,
     needs_full_build=True,
     impl=inner_programs.compiled_impl(stepping.while_loop),

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from olympus._src.checkify import control_flow
-from olympus._src.control_flow import cond_derivatives
+from olympus._src.control_flow import cond_derivatives, loop_batching
 from olympus._src.core import avals as avals_
 from olympus._src.core import dtypes, effects, ir
 from olympus._src.core.array_type import ArrayLike, PyTree
@@ -124,7 +124,7 @@ def _batch(axis: Any, args: Any, dims: Any, *, branches: Any) -> Any:
         [(b.olympuspr, b.consts) for b in batched]
     )
     outs = cond_p.bind(index, *consts, *operands, branches=tuple(closed))
-    return outs, [0 if m else None for m in mapped]
+    return outs, loop_batching.front_dims(branches[0].out_avals, mapped)
 
 
 def _batch_all(
@@ -132,6 +132,8 @@ def _batch_all(
 ) -> tuple[list[Any], list[int]]:
     """An index for each element: runs all branches and selects among results."""
     _refuse_unmasked(branches)
+    types = [*branches[0].in_avals, *branches[0].out_avals]
+    loop_batching.refuse_high_types("cond", "predicate", types)
     results = []
     index = families.move_axis(index, index_dim, 0)
     for i, branch in enumerate(branches):
@@ -229,6 +231,7 @@ cond_p = Primitive(
     impl=inner_programs.compiled_impl(stepping.cond),
     checkify=control_flow.cond,
     discharge=LateRule("control_flow.discharging", "cond"),
+    to_low=LateRule("control_flow.hi_lowering", "cond"),
     taylor=series.cond,
     jvp=cond_derivatives.jvp,
     linearize=cond_derivatives.linearize,

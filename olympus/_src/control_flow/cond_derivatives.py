@@ -15,7 +15,7 @@ from olympus._src.control_flow.scan_derivatives import (
     nonzero_flags,
     with_zeros,
 )
-from olympus._src.core import ir
+from olympus._src.core import ir, trace
 from olympus._src.core.primitive import takes_primitive
 from olympus._src.core.symbolic_values import Linear, Zero
 from olympus._src.interpreters import ad, residuals
@@ -71,14 +71,13 @@ def linearize(p: Any, primals: Any, tangents: Any, *, branches: Any) -> Any:
     """The rule of `cond_p.linearize`."""
     index, *operands = primals
     flags = nonzero_flags(tangents[1:])
-    nonzero_outs = _nonzero_outputs(branches, flags)
-    split = [
-        b.olympuspr.derived(
-            ("linearized", tuple(flags), tuple(nonzero_outs)),
-            lambda program: ad.linearize_olympuspr(program, flags, nonzero_outs),
-        )
-        for b in branches
-    ]
+    if any(ir.is_high(b.olympuspr) for b in branches):
+        # Operations of users may have rules for reverse mode only.
+        zeros = [_linearize_branch(b, flags, ())[2] for b in branches]
+        nonzero_outs = _any([[z is None for z in row] for row in zeros])
+    else:
+        nonzero_outs = _nonzero_outputs(branches, flags)
+    split = [_linearize_branch(b, flags, nonzero_outs) for b in branches]
     n = len(nonzero_outs)
     forwards, consts = _share_consts([forward for forward, _, _ in split])
     operands = [*consts, *operands]
@@ -102,6 +101,16 @@ def linearize(p: Any, primals: Any, tangents: Any, *, branches: Any) -> Any:
         return with_zeros(iter(out_tangents), nonzero_outs, branches[0].out_avals)
 
     return outs[:n], apply
+
+
+def _linearize_branch(
+    branch: Any, flags: Sequence[bool], nonzero_outs: Sequence[bool]
+) -> Any:
+    for_tangents = trace.current.pushes_forward
+    return branch.olympuspr.derived(
+        ("linearized", tuple(flags), tuple(nonzero_outs), for_tangents),
+        lambda program: ad.linearize_olympuspr(program, flags, nonzero_outs),
+    )
 
 
 def _from_slots(

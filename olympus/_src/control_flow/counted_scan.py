@@ -355,4 +355,5 @@ counted_scan_p = Primitive(
     needs_full_build=True,
     checkify=control_flow.counted_scan,
     impl=inner_programs.compiled_impl(stepping.counted_scan),
+    to_low=LateRule("control_flow.hi_lowering", "counted_scan"),
 )

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from olympus._src.core import ir
+from olympus._src.core import avals as avals_
+from olympus._src.core import high_values, ir
+from olympus._src.core.high_values import MappingSpec
 from olympus._src.foundation import errors
 from olympus._src.interpreters import batching
 from olympus._src.lax import families
@@ -79,10 +81,51 @@ def carry_at_front(
     ]
 
 
+def front_dims(avals: Sequence[Any], mapped: Sequence[bool]) -> list[Any]:
+    """The batch dimensions of carries of some types that are mapped in front."""
+    return [
+        high_values.front_of(a) if m else None
+        for a, m in zip(avals, mapped, strict=True)
+    ]
+
+
+def refuse_high_types(what: str, chooser: str, avals: Sequence[Any]) -> None:
+    """Raises NotImplementedError where elements of high types would be chosen among."""
+    for aval in avals:
+        if aval.is_high:
+            raise NotImplementedError(
+                f"{what}: under vmap with a mapped {chooser} operands and results must "
+                f"be arrays, among which is chosen, got the high type {aval.short()}; "
+                "pass the arrays that it is made of, or map with lax.map"
+            )
+
+
+def behind_steps(dims: Sequence[Any]) -> list[Any]:
+    """The batch dimensions of results that are stacked along the axis of the steps."""
+    for d in dims:
+        if isinstance(d, MappingSpec):
+            raise NotImplementedError(
+                "vmap of scan: outputs of steps that are mapped must be arrays, got a "
+                f"value of a high type that is mapped by {d!r}; return the arrays it "
+                "is made of"
+            )
+    return [None if d is None else d + 1 for d in dims]
+
+
 def keep_scanned_axes(
     xs: Sequence[Any], dims: Sequence[Any]
 ) -> tuple[list[Any], list[Any]]:
-    """Scanned operands with the scanned axis in front, and their batch dimensions."""
+    """Scanned operands with the scanned axis in front, and their batch dimensions.
+
+    Raises:
+      NotImplementedError: rows of a high type are mapped.
+    """
+    for x, d in zip(xs, dims, strict=True):
+        if isinstance(d, MappingSpec):
+            raise NotImplementedError(
+                f"vmap of scan: xs of the high type {avals_.aval_of(x).short()} must "
+                f"not be mapped, got {d!r}; pass the arrays it is made of as xs"
+            )
     moved = [
         families.move_axis(x, 0, 1) if d == 0 else x
         for x, d in zip(xs, dims, strict=True)

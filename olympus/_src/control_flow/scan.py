@@ -37,18 +37,18 @@ def stacked_aval(aval: Any, length: Any) -> Any:
     return aval.with_leading_axis(length)
 
 
-def _slice_of(aval: Any) -> Any:
-    return aval.without_axis(0)
+def _slice_of(aval: Any, length: Any) -> Any:
+    return aval.without_axis(0, length) if aval.is_high else aval.without_axis(0)
 
 
-def _row_type(aval: Any) -> Any:
+def _row_type(aval: Any, length: Any) -> Any:
     """The type of a row that the user's function takes."""
     if aval.explicit is not None:
         try:
             sharding_rules.refuse_divided(aval, (0,), "the axis of the steps")
         except errors.ShardingTypeError as error:
             raise errors.ShardingTypeError(f"scan: {error}") from None
-    return _slice_of(aval)
+    return _slice_of(aval, length)
 
 
 def _abstract(*args: Any, jaxpr: Any, num_carry: int, length: Any, **_: Any) -> Any:
@@ -65,9 +65,9 @@ def check(*args: Any, **params: Any) -> None:
     body, length = params["jaxpr"], params["length"]
     parts = Parts(args, params)
     for x in parts.xs:
-        if not x.shape or x.shape[0] != length:
+        if not x.is_high and (not x.shape or x.shape[0] != length):
             raise TypeError(f"scan: {x.short()} is scanned over for {length} steps")
-    slices = [_slice_of(x) for x in parts.xs]
+    slices = [_slice_of(x, length) for x in parts.xs]
     operands = parts.consts + parts.carry + slices
     inner_programs.check_operand_types("scan, body", operands, body.in_avals)
     carry_out = body.out_avals[: params["num_carry"]]
@@ -109,7 +109,7 @@ def batch(p: Any, axis: Any, args: Any, dims: Any, **params: Any) -> Any:
         dims_of.carry,
         [None if d is None else d - 1 for d in x_dims],
     )
-    carry_dims = [0 if m else None for m in mapped]
+    carry_dims = loop_batching.front_dims(body.out_avals[: len(mapped)], mapped)
     carry = loop_batching.carry_at_front(axis, parts.carry, dims_of.carry, mapped)
     batched, new_consts = inner_programs.absorb(batched)
     params = {
@@ -118,7 +118,7 @@ def batch(p: Any, axis: Any, args: Any, dims: Any, **params: Any) -> Any:
         "num_consts": len(new_consts) + params["num_consts"],
     }
     outs = p.bind(*new_consts, *parts.consts, *carry, *xs, **params)
-    y_dims = [None if d is None else d + 1 for d in out_dims[len(mapped) :]]
+    y_dims = loop_batching.behind_steps(out_dims[len(mapped) :])
     return outs, carry_dims + y_dims
 
 
@@ -222,6 +222,7 @@ scan_p = _Scan(
     batch=batch,
     checkify=control_flow.scan,
     discharge=LateRule("control_flow.discharging", "scan"),
+    to_low=LateRule("control_flow.hi_lowering", "scan"),
     taylor=series.scan,
     jvp=scan_derivatives.jvp,
     linearize=scan_derivatives.linearize,
@@ -281,7 +282,7 @@ def scan(
     if config.jit_disabled():
         return _python_scan(f, init, xs_leaves, xs_tree, steps, reverse)
     leaves, init_tree = inner_programs.flatten_operands("scan", "init", init)
-    x_avals = [_row_type(avals_.aval_of(x)) for x in xs_leaves]
+    x_avals = [_row_type(avals_.aval_of(x), steps) for x in xs_leaves]
     in_tree = tree.treedef_tuple((init_tree, xs_tree))
     body = _trace(f, in_tree, leaves, x_avals)
     _check_structure(body, init_tree)
@@ -336,7 +337,16 @@ def scan_length(xs: Any, leaves: list[Any], length: Any) -> Any:
     """The number of steps, from the arrays and the argument `length`."""
     sizes = []
     for x in leaves:
-        shape = avals_.aval_of(x).shape
+        aval = avals_.aval_of(x)
+        if aval.is_high:
+            if length is None:
+                raise ValueError(
+                    "scan: length must be given where xs holds values of high types, "
+                    f"got {_leaf_name(xs, x)} of type {aval.short()}, whose leading "
+                    "size is not known; pass length=..."
+                )
+            continue
+        shape = aval.shape
         if not shape:
             raise ValueError(
                 f"scan: xs must have a leading axis to scan over, got "

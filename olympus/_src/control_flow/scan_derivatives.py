@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from olympus._src.core import ir
+from olympus._src.core import ir, trace
 from olympus._src.core.primitive import takes_primitive
 from olympus._src.core.symbolic_values import Linear, Zero
 from olympus._src.interpreters import ad, partial_eval
@@ -44,7 +44,7 @@ def with_zeros(nonzero: Any, flags: Sequence[bool], avals: Sequence[Any]) -> lis
 
 
 def settled_tangents(
-    body: ir.Olympuspr, nonzero: Parts, num_ys: int
+    body: ir.Olympuspr, nonzero: Parts, num_ys: int, flow: Any = None
 ) -> tuple[list[bool], list[bool], list[bool]]:
     """Which tangents there are once the carries' have settled.
 
@@ -56,10 +56,17 @@ def settled_tangents(
     while True:
         flags = [*nonzero.consts, *carry, *nonzero.xs]
         required = [*carry, *[False] * num_ys]
-        _, out_nonzero = jvp_body(body, flags, required)
+        out_nonzero = (flow or _jvp_flow)(body, flags, required)
         if out_nonzero[: len(carry)] == carry:
             return flags, required, out_nonzero
         carry = out_nonzero[: len(carry)]
+
+
+def _jvp_flow(
+    body: ir.Olympuspr, flags: Sequence[bool], required: Sequence[bool]
+) -> list[bool]:
+    """Which results of a body have tangents."""
+    return jvp_body(body, flags, required)[1]
 
 
 def jvp_body(
@@ -250,11 +257,21 @@ def linearize(
     body, n_carry = params["jaxpr"].olympuspr, params["num_carry"]
     n_outs = len(body.outvars)
     start = Parts(nonzero_flags(tangents), params)
-    flags, required, _ = settled_tangents(body, start, n_outs - n_carry)
-    forward, tangent, out_zeros = body.derived(
-        ("linearized", split, tuple(flags), tuple(required)),
-        lambda program: split(program, flags, required),
-    )
+
+    def divided(flags: Sequence[bool], required: Sequence[bool]) -> Any:
+        for_tangents = trace.current.pushes_forward
+        return body.derived(
+            ("linearized", split, tuple(flags), tuple(required), for_tangents),
+            lambda program: split(program, flags, required),
+        )
+
+    def flow(body: Any, flags: Sequence[bool], required: Sequence[bool]) -> list[bool]:
+        return [z is None for z in divided(flags, required)[2]]
+
+    # Operations of users may have rules for reverse mode only.
+    of_users = flow if ir.is_high(body) else None
+    flags, required, _ = settled_tangents(body, start, n_outs - n_carry, of_users)
+    forward, tangent, out_zeros = divided(flags, required)
     forward, new_consts = inner_programs.absorb(forward)
     operands = Parts(primals, params)
     operands.consts = new_consts + operands.consts
@@ -426,7 +443,7 @@ def _accumulate_sums(
         new_sums = [families.add_tangents(a, b) for a, b in pairs]
         # A cotangent of the carry stays as weak as it comes in.
         others[:n_carry] = [
-            elementwise.convert(x, a.dtype, w)
+            x if a.is_high else elementwise.convert(x, a.dtype, w)
             for x, a, w in zip(others, carry, weak, strict=False)
         ]
         return new_sums + others

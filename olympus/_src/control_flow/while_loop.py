@@ -167,7 +167,7 @@ def _batch(axis: Any, args: Any, dims: Any, **params: Any) -> Any:
     tests, pred_dim, mapped = loop_batching.batch_condition(
         axis, params, dims_of.cond_consts, dims_of.body_consts, dims_of.carry
     )
-    carry_dims = [0 if m else None for m in mapped]
+    carry_dims = loop_batching.front_dims(body.out_avals, mapped)
     # The sizes in front of a mapped condition are those in front of each carry.
     nested = any(mapped) and bool(test.out_avals[0].shape)
     if pred_dim is not None or nested:
@@ -180,7 +180,7 @@ def _batch(axis: Any, args: Any, dims: Any, **params: Any) -> Any:
         if test.effects and not test.out_avals[0].shape:
             return _batch_masked(axis, parts, dims_of, body, test)
         mapped = [True] * len(mapped)
-        carry_dims = [0] * len(mapped)
+        carry_dims = loop_batching.front_dims(body.out_avals, mapped)
         in_dims = (*dims_of.cond_consts, *carry_dims)
         tests, _ = batching.batch_olympuspr(test, axis, in_dims, True)
     in_dims = (*dims_of.body_consts, *carry_dims)
@@ -207,6 +207,7 @@ def _batch_masked(axis: Any, parts: Parts, dims_of: Parts, body: Any, test: Any)
 
     So the carry has what the condition was, and each step asks it for the next one.
     """
+    loop_batching.refuse_high_types("while_loop", "condition", body.out_avals)
     all_carries = [True] * len(parts.carry)
     carry = loop_batching.carry_at_front(axis, parts.carry, dims_of.carry, all_carries)
     consts = parts.cond_consts + parts.body_consts
@@ -359,6 +360,7 @@ while_p = Primitive(
     impl=inner_programs.compiled_impl(stepping.while_loop),
     checkify=control_flow.while_loop,
     discharge=LateRule("control_flow.discharging", "while_loop"),
+    to_low=LateRule("control_flow.hi_lowering", "while_loop"),
     taylor=series.while_loop,
 )
 

@@ -24,6 +24,8 @@ class AbstractValue:
     """The type of a value of a program."""
 
     __slots__ = ()
+    # Whether it is a user's own, which programs are lowered without.
+    is_high = False
 
     def short(self) -> str:
         """The printed type, as in `f32[3]`."""
@@ -54,6 +56,21 @@ class AbstractValue:
     def str_long(self) -> str:
         """The printed type with the dtype's whole name."""
         return self.short()
+
+    # Values of high types are some of other types; those of others are themselves.
+
+    def lo_ty(self) -> list[Any]:
+        """The types that stand for this one in compiled programs."""
+        return [self]
+
+    def lower_val(self, val: Any, /) -> list[Any]:
+        """The values that stand for one of this type."""
+        return [val]
+
+    def raise_val(self, *vals: Any) -> Any:
+        """The value that others stand for."""
+        (val,) = vals
+        return val
 
 
 class ShapedArray(AbstractValue):
@@ -228,6 +245,27 @@ class ShapedArray(AbstractValue):
         sharding = explicit_shardings.delete_entry(self.explicit, position)
         return self.update(shape=shape, sharding=sharding)
 
+    # The words of high types, in whose rules types of arrays occur too.
+
+    def to_ct_aval(self) -> ShapedArray:
+        """The same as `to_cotangent`."""
+        return self.to_cotangent()
+
+    def inc_rank(self, size: int | None, spec: int | None) -> ShapedArray:
+        """The type of `size` such arrays along a new axis, at the position `spec`."""
+        if spec is None or size is None:
+            return self
+        return self.with_axis(spec % (self.ndim + 1), size)
+
+    def dec_rank(self, size: int | None, spec: int | None) -> ShapedArray:
+        """The type of the `size` parts along the axis `spec`."""
+        del size
+        return self if spec is None else self.without_axis(spec % self.ndim)
+
+    def leading_axis_spec(self) -> int:
+        """Rows of arrays are along axis 0."""
+        return 0
+
     def __len__(self) -> int:
         if not self.shape:
             raise TypeError("len() of unsized object")
@@ -357,6 +395,21 @@ def aval_of(x: Any) -> Any:
     except AttributeError:
         pass
     return _inherited_rule(x)(x)
+
+
+def count_bytes(aval: Any) -> Any:
+    """The bytes that values of a type have: of a high type, its arrays."""
+    if aval.is_high:
+        return sum(map(count_bytes, aval.lo_ty()))
+    if hasattr(aval, "inner_aval"):  # a ref among the arrays of a high type
+        aval = aval.inner_aval
+    aval = aval.storage
+    return aval.size * aval.dtype.itemsize
+
+
+def is_float0(aval: Any) -> bool:
+    """Whether values of a type hold nothing, as tangents of integers."""
+    return getattr(aval, "dtype", None) == dtypes.float0
 
 
 def is_array_like(x: Any) -> bool:

@@ -511,6 +511,13 @@ def dtype_and_weak(x: Any, fun_name: str = "result_type") -> tuple[Any, bool]:
         return scalars[int]
     if hasattr(x, "__olympus_array__"):
         return dtype_and_weak(x.__olympus_array__(), fun_name)
+    aval: Any = getattr(x, "aval", None)
+    if getattr(aval, "is_high", False):
+        raise TypeError(
+            f"{fun_name}: an array is required, got a value of the high type "
+            f"{aval.short()}; apply an operation that is defined for it (a HiPrim), "
+            "which gives arrays"
+        )
     raise TypeError(
         f"{fun_name}: arguments must be arrays, numbers or dtypes, got {x!r} of type "
         f"{type(x).__name__}; convert it with numpy.asarray"

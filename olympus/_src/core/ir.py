@@ -9,7 +9,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
-from olympus._src.core import effects, printer, provenance, scopes, trace
+from olympus._src.core import (
+    effects,
+    high_values,
+    printer,
+    provenance,
+    scopes,
+    trace,
+)
 from olympus._src.foundation import errors
 
 
@@ -326,9 +333,25 @@ def _outside(effects: frozenset[Any], inputs: Sequence[Var]) -> frozenset[Any]:
     """The effects of a program that are seen outside of it."""
     if not any(e.needs_refs for e in effects):
         return effects
-    if any(hasattr(v.aval, "inner_aval") for v in inputs):
+    if any(hasattr(v.aval, "inner_aval") or v.aval.is_high for v in inputs):
         return effects
     return frozenset([e for e in effects if not e.needs_refs])
+
+
+def is_high(program: Olympuspr) -> bool:
+    """Whether a program has high types, or operations that are lowered away."""
+    return high_values.are_in_use() and program.derived("is high", _is_high)
+
+
+def _is_high(program: Olympuspr) -> bool:
+    if any(v.aval.is_high for v in (*program.constvars, *program.invars)):
+        return True
+    return any(
+        eqn.primitive.is_high
+        or any(v.aval.is_high for v in eqn.outvars)
+        or any(map(is_high, subprograms(eqn.params)))
+        for eqn in program.eqns
+    )
 
 
 def subprograms(params: dict[str, Any]) -> Iterator[Olympuspr]:

@@ -29,6 +29,9 @@ it says which field to write. Signatures:
   checkify(checks, *args, **params) -> results                 None: look for NaN
   discharge(context, values, **params) -> (results, last values of refs)
        None: it takes no refs (see interpreters.discharge)
+  to_low(*args, **params) -> results        for values of high types, or programs that
+       hold some                              None: it takes none (see
+       interpreters.hi_lowering)
   key_reuse(uses, eqn, operands) -> keys of results            None: it consumes no keys
        (see interpreters.key_reuse)
   split(splitter, eqn, needed) -> None      for `checkpoint`   None: kept, or run again
@@ -69,6 +72,8 @@ Other properties of an operation are fields like its rules:
   is_always_followed  `jvp` and `batch` apply even where no operand has a tangent or a
                     mapped axis
   is_call           it applies its parameter `olympuspr` once, in its place
+  is_high           it is lowered away: programs that are compiled have only what its
+                    rule `to_low` applies
   communicates      devices wait for each other along its `axes`, if it has any
   needs_full_build  XLA's quick build of it is slow (loops, calls, products, sorting,
                     windows at positions) or imprecise
@@ -88,7 +93,7 @@ import weakref
 from collections.abc import Callable
 from typing import Any, TypeVar, cast
 
-from olympus._src.core import explicit_shardings, trace
+from olympus._src.core import explicit_shardings, high_values, trace
 from olympus._src.foundation import caching, errors, source_info
 
 Rule = Callable[..., Any] | None
@@ -116,6 +121,7 @@ RULES = (
     "check",
     "checkify",
     "discharge",
+    "to_low",
     "key_reuse",
     "split",
     "stage",
@@ -203,7 +209,7 @@ class Primitive:
       file: where the record is written, which errors about missing rules name; None:
         the file at whose top level it is made, or the first that is not of olympus.
       cost, n_operations, remade, may_make_nan, ends_ref, is_always_followed, is_call,
-        communicates, needs_full_build, overwrites: see the module's text.
+        is_high, communicates, needs_full_build, overwrites: see the module's text.
       rules: the rules, by field name.
     """
 
@@ -217,6 +223,7 @@ class Primitive:
         "ends_ref",
         "is_always_followed",
         "is_call",
+        "is_high",
         "may_make_nan",
         "multiple_results",
         "n_operations",
@@ -253,6 +260,7 @@ class Primitive:
     check: Rule
     checkify: Rule
     discharge: Rule
+    to_low: Rule
     key_reuse: Rule
     split: Rule
     stage: Rule
@@ -273,6 +281,7 @@ class Primitive:
         ends_ref: str | None = None,
         is_always_followed: bool = False,
         is_call: bool = False,
+        is_high: bool = False,
         communicates: bool = True,
         needs_full_build: bool = False,
         overwrites: bool = False,
@@ -288,6 +297,7 @@ class Primitive:
         self.ends_ref = ends_ref
         self.is_always_followed = is_always_followed
         self.is_call = is_call
+        self.is_high = is_high
         self.communicates = communicates
         self.needs_full_build = needs_full_build
         self.overwrites = overwrites
@@ -336,6 +346,11 @@ class Primitive:
         """The keyword arguments by which `bind` repeats an equation of `params`."""
         return dict(params)
 
+    def printed_name(self, eqn: Any) -> str:
+        """What an equation is called in a printed program."""
+        del eqn
+        return self.name
+
     def __repr__(self) -> str:
         return self.name
 
@@ -362,6 +377,8 @@ class Primitive:
             raise missing_rule(self, "abstract")
         if self.discharge is None:
             _refuse_refs(self, avals)
+        if self.to_low is None:
+            _refuse_high_types(self, avals)
         effects: frozenset[Any] = frozenset()
         if self.effects is not None:
             effects = self.effects(*avals, **params)
@@ -397,11 +414,17 @@ class Primitive:
 
 def _refuse_refs(p: Primitive, avals: tuple[Any, ...]) -> None:
     for aval in avals:
-        if hasattr(aval, "inner_aval"):
+        if hasattr(aval, "inner_aval") and not aval.is_high:
             raise TypeError(
                 f"{p.name}: an array is required, got a ref of type {aval.short()}; "
                 "read it with ref[...], or a part of it with ref[index]"
             )
+
+
+def _refuse_high_types(p: Primitive, avals: tuple[Any, ...]) -> None:
+    for aval in avals:
+        if aval.is_high:
+            raise high_values.not_an_array(p.name, avals)
 
 
 def _are_divided(avals: tuple[Any, ...], params: dict[str, Any]) -> bool:

@@ -165,7 +165,7 @@ def _equation(eqn: Any, context: _Context) -> Any:
         text = eqn.primitive.print_equation(eqn, outs, names)
         return pretty.concat([pretty.text(text), pretty.text(context.note(eqn))])
     parts = [pretty.text(f"{results} = " if results else "")]
-    parts.append(pretty.text(str(eqn.primitive.name)))
+    parts.append(pretty.text(str(eqn.primitive.printed_name(eqn))))
     show = eqn.primitive.print
     params = eqn.params.items() if show is None else show(eqn)
     labelled = [(vocabulary.label(k), v) for k, v in params]

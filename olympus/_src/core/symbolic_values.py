@@ -6,6 +6,8 @@ from typing import Any
 
 import numpy as np
 
+from olympus._src.core.primitive import LateRule
+
 
 class Zero:
     """A tangent or cotangent that is zero, known without computing it."""
@@ -15,8 +17,15 @@ class Zero:
     def __init__(self, aval: Any) -> None:
         self.aval = aval
 
+    def instantiate(self) -> Any:
+        """The zero as a value."""
+        return _instantiate(self)
+
     def __repr__(self) -> str:
-        return f"Zero({self.aval.short()})"
+        return f"Zero({self.aval.str_short()})"
+
+
+_instantiate = LateRule("lax.families", "instantiate")
 
 
 class SymbolicZero:

@@ -155,6 +155,7 @@ class _Current(threading.local):
     manual: Any = None  # the mesh whose axes the program is manual along
     join: Any = None  # has operands vary along the same of these axes
     taken: Any = None  # what take_current last took away
+    pushes_forward = False  # whether linear programs are for tangents, as of linearize
 
     def axis_context(self) -> tuple[Any, Any]:
         """What tracing depends on besides settings and arguments, for caches."""

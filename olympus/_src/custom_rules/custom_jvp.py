@@ -146,6 +146,7 @@ custom_jvp_call_p = functions.FunctionPrimitive(
     stage=_stage,
     impl=functions.impl,
     discharge=functions.discharge,
+    to_low=functions.impl,
     lower=functions.lower,
     jvp=_jvp,
     transpose=functions.transpose,

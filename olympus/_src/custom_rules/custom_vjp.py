@@ -251,6 +251,7 @@ custom_vjp_call_p = functions.FunctionPrimitive(
     stage=_stage,
     impl=functions.impl,
     discharge=functions.discharge,
+    to_low=functions.impl,
     lower=functions.lower,
     jvp=_jvp,
     linearize=_linearize,
@@ -343,5 +344,6 @@ custom_lin_p = Primitive(
     jvp=_lin_jvp,
     transpose=_lin_transpose,
     discharge=_lin_discharge,
+    to_low=_lin_impl,
     batch=_lin_batch,
 )

@@ -108,7 +108,7 @@ def _jvp(primals: Any, tangents: Any, **params: Any) -> Any:
     outs = results[:half]
     zeros = [ad.zero_tangent(x) for x in outs]
     return outs, [
-        zero if zero.aval.dtype == dtypes.float0 else t
+        zero if avals_.is_float0(zero.aval) else t
         for zero, t in zip(zeros, results[half:], strict=True)
     ]
 
@@ -119,7 +119,7 @@ def _aval(t: Any) -> Any:
 
 def _value(t: Any) -> Any:
     """A tangent as a result of a program; False in place of one of an integer."""
-    if _aval(t).dtype == dtypes.float0:
+    if avals_.is_float0(_aval(t)):
         return np.False_
     return families.instantiate(t)
 
@@ -187,6 +187,7 @@ custom_vmap_call_p = Primitive(
     stage=_stage,
     impl=functions.impl,
     discharge=functions.discharge,
+    to_low=functions.impl,
     lower=functions.lower,
     jvp=_jvp,
     linearize=_linearize,

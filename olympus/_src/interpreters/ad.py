@@ -237,6 +237,8 @@ class TangentTape(partial_eval.DynamicOlympusprTrace):
 
     def zeros(self, aval: Any) -> Any:
         """Zeros that the tape makes, so that they are not constants it carries."""
+        if aval.is_high:
+            return aval.vspace_zero()
         zero = families.scalar_of(aval, 0)
         if not aval.shape:
             return zero
@@ -354,9 +356,7 @@ def linearize(
         aval = avals_.aval_of(x).to_tangent()
         tangent = tape.new_input(aval)
         # Integers and keys have zero tangents; programs inside need not carry them.
-        is_zero = aval.dtype == dtypes.float0 or (
-            nonzero is not None and not nonzero[i]
-        )
+        is_zero = avals_.is_float0(aval) or (nonzero is not None and not nonzero[i])
         inputs.append(x if is_zero else JVPTracer(t, x, tangent))
     outs, tangents = _run(t, fun, inputs)
     for i, force in enumerate(instantiate):
@@ -429,7 +429,7 @@ def _cotangent_type(aval: Any) -> Any:
 
     Loops have counters among their carries, which have no tangents.
     """
-    is_divided = getattr(aval, "explicit", None) is not None
+    is_divided = aval.is_high or getattr(aval, "explicit", None) is not None
     return aval.to_cotangent() if is_divided else aval
 
 
@@ -448,7 +448,7 @@ def _give_cotangent_type(ct: Any, aval: Any) -> Any:
     if explicit is None and aval.explicit is None:
         return ct
     expected = aval.to_cotangent().explicit
-    if explicit is expected or avals_.aval_of(ct).shape != aval.shape:
+    if explicit is expected or aval.is_high or avals_.aval_of(ct).shape != aval.shape:
         return ct
     return sharding_constraints.give_type(ct, expected)
 

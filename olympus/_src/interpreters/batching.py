@@ -6,7 +6,14 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from olympus._src.core import avals as avals_
-from olympus._src.core import explicit_shardings, ir, primitive, scopes, trace
+from olympus._src.core import (
+    explicit_shardings,
+    high_values,
+    ir,
+    primitive,
+    scopes,
+    trace,
+)
 from olympus._src.foundation import source_info
 from olympus._src.interpreters import discharge, partial_eval
 from olympus._src.lax import families, sharding_constraints
@@ -83,7 +90,10 @@ class BatchTracer(trace.Tracer):
         key = aval, dim
         inner = trace_.inner.get(key)
         if inner is None:
-            inner = aval.without_axis(dim)
+            if aval.is_high:
+                inner = aval.without_axis(dim, trace_.axis.size)
+            else:
+                inner = aval.without_axis(dim)
             trace_.inner[key] = inner
         self.aval = inner
 
@@ -247,6 +257,10 @@ def batch_olympuspr(
 def _batch_olympuspr(
     closed: ir.ClosedOlympuspr, axis: AxisData, in_dims: Any, force: Sequence[bool]
 ) -> tuple[ir.ClosedOlympuspr, list[int | None]]:
+    in_dims = [
+        high_values.front_of(a) if d == 0 else d
+        for a, d in zip(closed.in_avals, in_dims, strict=True)
+    ]
     in_avals = [
         a if d is None else _insert(a, d, axis)
         for a, d in zip(closed.in_avals, in_dims, strict=True)
@@ -258,7 +272,8 @@ def _batch_olympuspr(
         outs, dims = batch(evaluate, axis, args, in_dims)
         for i, forced in enumerate(force):
             if forced:
-                outs[i], dims[i] = families.at_front(axis, outs[i], dims[i]), 0
+                outs[i] = families.at_front(axis, outs[i], dims[i])
+                dims[i] = high_values.front_of(avals_.aval_of(outs[i]))
         out_dims.extend(dims)
         return outs
 

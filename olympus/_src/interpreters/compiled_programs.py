@@ -10,6 +10,7 @@ import numpy as np
 
 from olympus._src.core import avals as avals_
 from olympus._src.core import dtypes
+from olympus._src.core.primitive import LateRule
 from olympus._src.foundation import config, events
 from olympus._src.interpreters import (
     compilation,
@@ -27,6 +28,9 @@ from olympus._src.sharding.division import chosen_sharding
 from olympus._src.sharding.meshes import Mesh
 from olympus._src.sharding.named import NamedSharding
 from olympus._src.sharding.specs import PartitionSpec
+
+_group_lows = LateRule("interpreters.hi_lowering", "group_lows")
+_raising = LateRule("interpreters.hi_lowering", "raising")
 
 
 class CompiledProgram(NamedTuple):
@@ -58,7 +62,17 @@ class CompiledProgram(NamedTuple):
         return self.run([x._buffer for x in device_arrays])
 
     def input_shardings(self) -> list[Any]:
-        """A sharding for each of the caller's arguments, as the program takes it."""
+        """A sharding for each of the caller's arguments, as the program takes it.
+
+        For an argument of a high type it is a list.
+        """
+        lowered = self.lowered
+        shardings = self._shardings_of_arrays()
+        if lowered.high is None:
+            return shardings
+        return _group_lows(shardings, lowered.high.in_avals)
+
+    def _shardings_of_arrays(self) -> list[Any]:
         lowered = self.lowered
         n = 0 if lowered.refs is None else len(lowered.refs.captured)
         if lowered.division is None:
@@ -138,11 +152,13 @@ def _runners(
     if checks_numbers:
         kept = [i for i, k in enumerate(lowered.kept) if k]
         run = number_checks.with_number_check(run, lowered, kept)
-    elif plain and lowered.refs is None:
+    elif plain and lowered.refs is None and lowered.high is None:
         return run, program.execute_one
     if lowered.refs is not None:
         place = lowered.division or lowered.device
         run = ref_arguments.lending(run, lowered.refs, place, checks_numbers)
+    if lowered.high is not None:
+        run = _raising(run, lowered.high)
     return run, lambda buffers: run(buffers)[0]
 
 

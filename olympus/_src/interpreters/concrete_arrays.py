@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from olympus._src.core import array_type, dtypes, refs, trace
+from olympus._src.core import array_type, dtypes, high_values, refs, trace
 from olympus._src.core import avals as avals_
 from olympus._src.foundation import array_protocol, caching, config
 from olympus._src.runtime import array as array_
@@ -48,15 +48,60 @@ def as_array(x: Any, device: Any = None) -> ArrayImpl:
     if kind is refs.Ref:
         raise refs.not_an_array(x.aval, "a computation outside of any trace")
     aval = avals_.aval_of(x)
+    if aval.is_high:
+        raise high_values.not_an_array("a computation outside of any trace", [aval])
     if aval.dtype == dtypes.float0:  # stored as falsehoods
         values = np.zeros(aval.shape, np.bool_)
         return with_aval(placement.put(values, aval.storage, device), aval)
     return placement.put(np.asarray(x), aval, device)
 
 
+class HighOperand:
+    """A value of a high type as an operand: the arrays that stand for it.
+
+    Attributes:
+      aval: the type of the value.
+      value: the user's object.
+      lows: operands, in the order of the arrays that stand for it.
+    """
+
+    __slots__ = ("aval", "lows", "value")
+
+    def __init__(self, aval: Any, value: Any, device: Any = None) -> None:
+        self.aval = aval
+        self.value = value
+        self.lows: list[Any] = []
+        for low in aval.lower_val(value):
+            operand = as_operand(low, device)
+            self.lows += operand.lows if type(operand) is HighOperand else [operand]
+
+    @property
+    def _buffer(self) -> HighOperand:
+        """Itself, where arrays have their memory; a call takes those of the arrays."""
+        return self
+
+    @property
+    def committed_device(self) -> Any:
+        """The device or sharding that an array of it is committed to, or None."""
+        places = [x.committed_device for x in self.lows]
+        return next((place for place in places if place is not None), None)
+
+    def on_device(self, target: Any) -> HighOperand:
+        """The same value, with its arrays moved."""
+        moved: HighOperand = object.__new__(HighOperand)
+        moved.aval, moved.value = self.aval, self.value
+        moved.lows = [_followed(x, target) for x in self.lows]
+        return moved
+
+
 def as_operand(x: Any, device: Any = None) -> Any:
-    """What a program takes: a concrete array, or a ref."""
-    return x if type(x) is refs.Ref else as_array(x, device)
+    """What a program takes: a concrete array, a ref, or arrays of a high type."""
+    kind = type(x)
+    if kind is ArrayImpl or kind is refs.Ref or kind is HighOperand:
+        return x
+    if high_values.are_in_use() and high_values.is_high_value(x):
+        return HighOperand(avals_.aval_of(x), x, device)
+    return as_array(x, device)
 
 
 def copy(x: ArrayImpl) -> ArrayImpl:
@@ -221,8 +266,11 @@ def common_device(args: Sequence[Any]) -> Any:
 
 def committed_place(x: Any) -> Any:
     """The device or sharding that a value is committed to, or described with."""
-    if type(x) is ArrayImpl or type(x) is refs.Ref:
+    kind = type(x)
+    if kind is ArrayImpl or kind is refs.Ref or kind is HighOperand:
         return x.committed_device
+    if high_values.are_in_use() and high_values.is_high_value(x):
+        return as_operand(x).committed_device
     sharding = getattr(x, "sharding", None)
     if not isinstance(sharding, NamedSharding):
         return None
@@ -272,7 +320,14 @@ def on_device(args: Sequence[Any], device: Any) -> list[Any]:
     if not client.several_devices() or isinstance(device, Division):
         return arrays  # a divided program puts them in place itself
     target = device if device is not None else client.default_device()
-    return [a if type(a) is refs.Ref else placement.follow(a, target) for a in arrays]
+    return [_followed(a, target) for a in arrays]
+
+
+def _followed(x: Any, target: Any) -> Any:
+    """An operand, moved to a device."""
+    if type(x) is HighOperand:
+        return x.on_device(target)
+    return x if type(x) is refs.Ref else placement.follow(x, target)
 
 
 def default_platform() -> str:

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from olympus._src.core import effects, ir
+from olympus._src.core.primitive import LateRule
 from olympus._src.foundation import config, events
 from olympus._src.interpreters import (
     constant_warnings,
@@ -22,6 +23,8 @@ from olympus._src.lowering import module as lowering
 from olympus._src.lowering import operation_paths
 from olympus._src.runtime import build_options, callback, client
 from olympus._src.sharding.division import Division
+
+_without_high_types = LateRule("interpreters.hi_lowering", "without_high_types")
 
 
 class LoweredProgram(NamedTuple):
@@ -49,6 +52,7 @@ class LoweredProgram(NamedTuple):
       has_dynamic_sizes: whether it calls functions of dynamic sizes, which it refines.
       division: how it is divided over several devices; None where one runs it.
       refs: which arguments are refs; None where none is.
+      high: the caller's types, where some are high; all others are of arrays.
       source: the program before anything was replaced in it; None where random keys
         are not followed.
       duration_s: how long lowering took.
@@ -75,6 +79,7 @@ class LoweredProgram(NamedTuple):
     has_dynamic_sizes: bool = False
     division: Division | None = None
     refs: ref_arguments.RefArguments | None = None
+    high: Any = None  # a hi_lowering.HighUse
     source: Any = None
     duration_s: float = 0.0
 
@@ -152,6 +157,10 @@ def lower(
     """
     start = time.perf_counter()
     source = program if config.debug_key_reuse.value else None
+    high_use = None
+    if ir.is_high(program):
+        low = _without_high_types(program, consts, donated, device, result_names)
+        program, consts, donated, device, result_names, high_use = low
     ref_use = None
     if discharge.uses_refs(program):
         arrays_only = ref_arguments.without_refs(
@@ -240,6 +249,7 @@ def lower(
         has_dynamic_sizes=module.has_dynamic_calls,
         division=division,
         refs=ref_use,
+        high=high_use,
         source=source,
         duration_s=duration_s,
     )

@@ -117,7 +117,7 @@ class DynamicOlympusprTrace(trace.Trace):
         if isinstance(x, trace.Tracer):
             return self._lift_tracer(x, where)
         aval = avals_.aval_of(x)
-        if kind is refs.Ref:
+        if kind is refs.Ref or aval.is_high:
             return self.const(x, aval)
         if isinstance(x, np.generic) and x.dtype == aval.dtype:
             return ir.Literal(x, aval)
@@ -285,6 +285,7 @@ def trace_to_olympuspr(
     fun: Callable[..., Sequence[Any]],
     in_avals: Sequence[Any],
     debug_info: ir.DebugInfo,
+    kind: type[DynamicOlympusprTrace] = DynamicOlympusprTrace,
 ) -> tuple[ir.Olympuspr, list[Any]]:
     """Traces a function of flat arguments to a program.
 
@@ -292,6 +293,7 @@ def trace_to_olympuspr(
       fun: takes a tracer for each aval, returns a sequence of values.
       in_avals: types of the inputs.
       debug_info: names for messages.
+      kind: the interpreter that records it.
 
     Returns:
       The program, and a value for each of its `constvars`; a value may be a tracer of
@@ -303,7 +305,7 @@ def trace_to_olympuspr(
             "the setting olympus_no_tracing is on; call it with these types before, or "
             "turn it off"
         )
-    t = DynamicOlympusprTrace(current.trace, debug_info)
+    t = kind(current.trace, debug_info)
     outer_scope = current.scope
     outer_position = current.position
     current.scope = scopes.base()

@@ -13,6 +13,7 @@ import numpy as np
 
 from olympus._src.core import effects as effects_
 from olympus._src.core import ir, sizes
+from olympus._src.core.primitive import LateRule
 from olympus._src.interpreters import (
     concrete_arrays,
     discharge,
@@ -69,6 +70,9 @@ class PortableProgram(NamedTuple):
         )
 
 
+_without_high_types = LateRule("interpreters.hi_lowering", "of_arrays")
+
+
 def lower(
     program: ir.Olympuspr,
     consts: Sequence[Any],
@@ -97,6 +101,8 @@ def lower(
       division: how the arguments are divided over several devices, and the results as
         far as the types do not say; its mesh may be without devices.
     """
+    if ir.is_high(program):
+        program, consts = _without_high_types(name, program, consts)
     program, consts = discharge.of_arrays(name, program, consts)
     effects_.check_allowed(name, program.effects, "lowerable", ValueError)
     if division is not None:

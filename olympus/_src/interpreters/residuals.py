@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from olympus._src.core import avals as avals_
 from olympus._src.core import dtypes, ir, sizes
 from olympus._src.core.primitive import Remade
 
@@ -102,10 +103,10 @@ def _made_of(
 
 
 def _bytes(v: Any) -> Any:
-    dtype = v.aval.dtype
-    if isinstance(dtype, dtypes.ExtendedDType):
-        return v.aval.storage.size * v.aval.storage.dtype.itemsize
-    return v.aval.size * dtype.itemsize
+    aval = v.aval
+    if aval.is_high or isinstance(aval.dtype, dtypes.ExtendedDType):
+        return avals_.count_bytes(aval)
+    return aval.size * aval.dtype.itemsize
 
 
 def _is_less(a: Any, b: Any) -> bool:

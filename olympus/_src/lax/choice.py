@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from olympus._src.core import avals, dtypes, trace
+from olympus._src.core import avals as avals_
 from olympus._src.core.array_type import Array, ArrayLike, DTypeLike
 from olympus._src.core.primitive import Cost, Remade
 from olympus._src.core.symbolic_values import Linear, Zero
@@ -130,7 +131,7 @@ def _select_n_batch(axis: Any, args: Any, dims: Any) -> Any:
                 return select_n_p.bind(which, *cases), 0
     args = [families.at_front(axis, x, d) for x, d in zip(args, dims, strict=True)]
     rank = max(avals.aval_of(x).ndim for x in args)
-    args = [families.grow_to(x, rank, args) for x in args]
+    args = [_grow_to(x, rank, args) for x in args]
     return select_n_p.bind(*args), 0
 
 
@@ -462,4 +463,15 @@ def convert(x: Any, dtype: Any, weak_type: bool = False) -> Any:
         return _number_as(x, dtype)
     return convert_element_type_p.bind(
         x, new_dtype=dtype, weak_type=weak_type, sharding=None
+    )
+
+
+def _grow_to(x: Any, rank: int, others: Any) -> Any:
+    """A batched scalar stretched along the other operands' axes."""
+    aval = avals_.aval_of(x)
+    if aval.ndim == rank:
+        return x
+    shape = next(s for s in (avals_.aval_of(b).shape for b in others) if len(s) == rank)
+    return families.broadcast_in_dim_p.bind(
+        x, shape=shape, broadcast_dimensions=tuple(range(aval.ndim)), sharding=None
     )

@@ -11,7 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from olympus._src.core import avals, dtypes, explicit_shardings, sizes
+from olympus._src.core import avals, dtypes, explicit_shardings, high_values, sizes
+from olympus._src.core import primitive as primitive_
 from olympus._src.core.primitive import Cost, Primitive, Remade, takes_primitive
 from olympus._src.core.symbolic_values import Linear, Zero
 from olympus._src.core.trace import current
@@ -298,6 +299,8 @@ def add_tangents(x: Any, y: Any) -> Any:
         return y
     if type(y) is Zero:
         return x
+    if high_values.are_in_use() and avals.aval_of(x).is_high:
+        return avals.aval_of(x).vspace_add(x, y)
     return add_any_p.bind(x, y)
 
 
@@ -353,10 +356,11 @@ def _front(x: Any, dim: int | None, shape: Any, size: int) -> Any:
     )
 
 
-def move_axis(x: Any, source: int, destination: int) -> Any:
+def move_axis(x: Any, source: Any, destination: Any) -> Any:
     """`x` with one axis moved; `x` itself where it is in place already."""
     if source == destination:
         return x
+    high_values.check_axes(avals.aval_of(x), "moved")
     order = [i for i in range(avals.aval_of(x).ndim) if i != source]
     order.insert(destination, source)
     return transpose_p.bind(x, permutation=tuple(order))
@@ -365,6 +369,7 @@ def move_axis(x: Any, source: int, destination: int) -> Any:
 def insert_axis(x: Any, position: int, size: int) -> Any:
     """`x` repeated along a new axis."""
     aval = avals.aval_of(x)
+    high_values.check_axes(aval, "repeated")
     shape = list(aval.shape)
     old_axes = [i for i in range(len(shape) + 1) if i != position]
     shape.insert(position, size)
@@ -387,11 +392,16 @@ def no_values(shape: Any) -> Any:
     )
 
 
-def at_front(axis: Any, x: Any, dim: int | None) -> Any:
+def at_front(axis: Any, x: Any, dim: Any) -> Any:
     """`x` with its mapped axis in front, made by repetition where it has none."""
+    if high_values.are_in_use() and avals.aval_of(x).is_high:
+        return _rows_at_front(axis, x, dim)
     if dim is None:
         return insert_axis(x, 0, axis.size)
     return move_axis(x, dim, 0)
+
+
+_rows_at_front = primitive_.LateRule("custom_rules.hi_rows", "at_front")
 
 
 # -- the two shape operations that the families need -----------------------------------
@@ -779,21 +789,12 @@ def instantiate(t: Any, shape: Any = None) -> Any:
     """A tangent as a value: a Zero becomes zeros (a scalar where that serves)."""
     if type(t) is not Zero:
         return t
+    if t.aval.is_high:
+        return t.aval.vspace_zero()
     zero = scalar_of(t.aval, 0)
     if shape is not None:
         return zero
     return broadcast_to_shape(zero, t.aval.shape, t.aval.explicit)
-
-
-def grow_to(x: Any, rank: int, others: Sequence[Any]) -> Any:
-    """A batched scalar stretched along the other operands' axes."""
-    aval = avals.aval_of(x)
-    if aval.ndim == rank:
-        return x
-    shape = next(s for s in (avals.aval_of(b).shape for b in others) if len(s) == rank)
-    return broadcast_in_dim_p.bind(
-        x, shape=shape, broadcast_dimensions=tuple(range(aval.ndim)), sharding=None
-    )
 
 
 def spread_to(ctx: Any, operands: Any, in_avals: Any, out: Any) -> list[str]:

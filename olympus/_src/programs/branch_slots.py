@@ -9,6 +9,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from olympus._src.core import ir
+from olympus._src.core.primitive import Primitive, as_abstract_says
 from olympus._src.core.symbolic_values import Zero
 from olympus._src.lax import families
 from olympus._src.programs import inner_programs
@@ -43,11 +44,33 @@ def with_slots(
         outs = ir.eval_olympuspr(closed.olympuspr, (), *args)
         own = dict(zip(at, outs[n:], strict=True))
         return outs[:n] + [
-            own[i] if i in own else families.instantiate(Zero(aval))
-            for i, aval in enumerate(slots)
+            own[i] if i in own else _filler(aval) for i, aval in enumerate(slots)
         ]
 
     return trace_branch(run, closed.in_avals, closed)
+
+
+def _filler(aval: Any) -> Any:
+    """What a branch puts in a slot that is another branch's."""
+    if aval.is_high:
+        return unread_value_p.bind(aval=aval)[0]
+    return families.instantiate(Zero(aval))
+
+
+def _unread_to_low(*, aval: Any) -> list[Any]:
+    lows = [_filler(low) for low in aval.lo_ty()]
+    return [aval.raise_val(*lows)]
+
+
+unread_value_p = Primitive(
+    "unread_value",
+    multiple_results=True,
+    is_high=True,
+    vary=as_abstract_says,
+    abstract=lambda *, aval: [aval],
+    impl=_unread_to_low,
+    to_low=_unread_to_low,
+)
 
 
 def trace_branch(

@@ -12,8 +12,8 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from olympus._src.core import avals as avals_
-from olympus._src.core import dtypes, ir, primitive, trace
 from olympus._src.core import effects as effects_
+from olympus._src.core import ir, primitive, trace
 from olympus._src.core.symbolic_values import Linear, Zero
 from olympus._src.foundation import errors, source_info
 from olympus._src.interpreters import ad, batching, evaluate, partial_eval
@@ -247,7 +247,10 @@ class Mapped:
     def settle(self, outs: Sequence[Any], dims: Sequence[int | None]) -> list[Any]:
         """The results with their mapped axes where they were settled to be."""
         if self.dims is None:
-            self.dims = [0 if d is None and self.needed else d for d in dims]
+            self.dims = [
+                0 if d is None and self.needed and not avals_.aval_of(x).is_high else d
+                for x, d in zip(outs, dims, strict=True)
+            ]
         return [
             with_axis(x, d, out_dim, self.axis.size)
             for x, d, out_dim in zip(outs, dims, self.dims, strict=True)
@@ -298,9 +301,10 @@ def location(fun: Any) -> str:
 
 def replace_float0(t: Any) -> Any:
     """A tangent; one that can only be zero, as those of integers, becomes a Zero."""
-    if type(t) is not Zero and avals_.aval_of(t).dtype == dtypes.float0:
-        return Zero(avals_.aval_of(t))
-    return t
+    if type(t) is Zero:
+        return t
+    aval = avals_.aval_of(t)
+    return Zero(aval) if avals_.is_float0(aval) else t
 
 
 def check_fixed(what: str, name: str, tangents: Sequence[Any]) -> None:

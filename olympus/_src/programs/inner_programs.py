@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from olympus._src import tree
-from olympus._src.core import array_type, bindings, dtypes, ir, refs, trace
+from olympus._src.core import array_type, bindings, dtypes, high_values, ir, refs, trace
 from olympus._src.core import avals as avals_
 from olympus._src.core import effects as effects_
 from olympus._src.core.primitive import takes_primitive
@@ -106,6 +106,8 @@ def _may_be_kept(consts: Sequence[Any]) -> bool:
 
 def _nbytes(x: Any) -> int:
     aval = avals_.aval_of(x)
+    if aval.is_high:
+        return avals_.count_bytes(aval)
     return math.prod(aval.shape) * aval.dtype.itemsize
 
 
@@ -419,6 +421,8 @@ def absorb(closed: ir.ClosedOlympuspr) -> tuple[ir.ClosedOlympuspr, list[Any]]:
 def passed_on(x: Any) -> Any:
     """An operand as a result: an array, whatever array-like it was given as."""
     if isinstance(x, trace.Tracer) or type(x) in array_type.concrete_types():
+        return x
+    if high_values.are_in_use() and high_values.is_high_value(x):
         return x
     return concrete_arrays.as_array(x)
 

@@ -12,10 +12,15 @@ from typing import Any
 
 from olympus._src.calls import pjit as jit_
 from olympus._src.core import effects, ir, trace
-from olympus._src.core.primitive import Primitive, as_abstract_says
+from olympus._src.core.primitive import LateRule, Primitive, as_abstract_says
 from olympus._src.core.symbolic_values import Linear
 from olympus._src.foundation import config, errors
-from olympus._src.interpreters import ad, batching, discharge, partial_eval
+from olympus._src.interpreters import (
+    ad,
+    batching,
+    discharge,
+    partial_eval,
+)
 from olympus._src.programs import call_rules, inner_programs, series
 from olympus._src.remat import lowering, policies, splitting
 
@@ -164,7 +169,8 @@ def _linearize(primals: Any, tangents: Any, *, jaxpr: Any, **params: Any) -> Any
     effects.check_allowed("checkpoint", jaxpr.effects, "in_remat")
     nonzero, policy = call_rules.nonzero_flags(tangents), params["policy"]
     linearized = jaxpr.derived(
-        ("linearized", nonzero, policy), lambda p: _Linearized(p, nonzero, policy)
+        ("linearized", nonzero, policy, trace.current.pushes_forward),
+        lambda p: _Linearized(p, nonzero, policy),
     )
     split = linearized.split
     inputs = [*linearized.consts, *primals]
@@ -306,6 +312,7 @@ remat_p: Primitive = Primitive(
     print=_print,
     checkify=_checkify,
     discharge=_discharge,
+    to_low=LateRule("remat.hi_lowering", "remat"),
     needs_full_build=True,
     taylor=series.call,
 )
