@@ -211,6 +211,7 @@ if _TYPE_CHECKING:
     from olympus._src.api.pmap import pmap as pmap
     from olympus._src.api.remat import checkpoint as checkpoint
     from olympus._src.api.remat import remat as remat
+    from olympus._src.api.retraces import explain_retraces as explain_retraces
     from olympus._src.api.shard_map import shard_map as shard_map
     from olympus._src.api.shard_map import smap as smap
     from olympus._src.callbacks.host_calls import pure_callback as pure_callback
@@ -292,6 +293,7 @@ _LATE = {
     "api.jacobians": "hessian jacfwd jacobian jacrev",
     "api.pmap": "pmap",
     "api.remat": "checkpoint remat",
+    "api.retraces": "explain_retraces",
     "api.shard_map": "shard_map smap",
     "callbacks.host_calls": "pure_callback",
     "core.refs": "Ref",

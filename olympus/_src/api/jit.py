@@ -101,9 +101,11 @@ def jit(
     static = parameters.resolve_options(fun, "static", static_argnums, static_argnames)
     donate = parameters.resolve_options(fun, "donate", donate_argnums, donate_argnames)
     parameters.check_disjoint(static, donate)
+    written = frozenset([k for k in options if "arg" in k and options[k] is not None])
     return JitFunction(
         fun,
         Options(
+            written,
             static_argnums=static[0],
             static_argnames=static[1],
             donate_argnums=donate[0],

@@ -5,12 +5,14 @@ from __future__ import annotations
 import threading
 import types
 import weakref
-from collections.abc import Hashable, Sequence
+from collections import deque
+from collections.abc import Hashable, Iterable, Sequence
 from typing import Any
 
 from olympus._src import tree
-from olympus._src.api.retraces import Retrace
 from olympus._src.api.tracing import TracedProgram
+from olympus._src.explanations.records import History, Retrace
+from olympus._src.explanations.snapshots import Function
 from olympus._src.foundation import caching, config
 from olympus._src.interpreters.compiled_programs import CompiledProgram
 from olympus._src.runtime import client
@@ -44,6 +46,9 @@ def _caller(out_tree: Any, compiled: CompiledProgram) -> Any:
     return lambda buffers: unflatten(run(buffers))
 
 
+_MAX_RECORDS = 1024
+
+
 class State:
     """The cached state of one function under one set of options."""
 
@@ -52,9 +57,13 @@ class State:
         "entries",
         "flat_entries",
         "generation",
+        "history",
         "lock",
+        "notes",
         "placed_entries",
         "records",
+        "subject",
+        "token",
         "traced",
         "tree_entries",
     )
@@ -68,7 +77,12 @@ class State:
         self.placed_entries: dict[Any, Entry] = {}  # by types, and where arrays are
         self.entries: dict[Any, Entry] = {}
         self.traced: dict[Any, TracedProgram] = {}
-        self.records: list[Retrace] = []
+        self.notes: dict[Any, Retrace] = {}  # of `traced`, by its keys
+        self.records: deque[Retrace] = deque(maxlen=_MAX_RECORDS)
+        # The function and the misses of its line of code, once it was traced.
+        self.subject: Function | None = None
+        self.history: History | None = None
+        self.token = object()  # tells this state from others, and outlives it
         self.lock = threading.RLock()
         _states.add(self)
 
@@ -80,23 +94,13 @@ class State:
         self.placed_entries.clear()
         self.entries.clear()
         self.traced.clear()
+        self.notes.clear()
 
 
 _states: weakref.WeakSet[State] = weakref.WeakSet()
 # A function object is traced once for each signature, whoever jits it. Nothing else is
 # taken for it: what a new object reads while it is traced may be anything.
 _by_function = caching.ByIdentity(1024, "states of jitted functions")
-# The code of functions that were traced, to tell why a new object of it was.
-_traced_code = caching.ByIdentity(4096, "code that was traced")
-
-
-def note_traced_code(code: Any) -> bool:
-    """Notes that code is traced; whether it was before."""
-    if code is None:
-        return False
-    known = _traced_code.get(code) is not None
-    _traced_code.setdefault(code, True)
-    return known
 
 
 def find_state(fun: Any, options: Hashable) -> State:
@@ -139,12 +143,12 @@ class CacheInfo:
 
     Attributes:
       size: signatures compiled.
-      retraces: a `Retrace` for each time the function was traced.
+      retraces: a `Retrace` for each time the function was traced or compiled again.
     """
 
     __slots__ = ("retraces", "size")
 
-    def __init__(self, size: int, retraces: Sequence[Retrace]) -> None:
+    def __init__(self, size: int, retraces: Iterable[Retrace]) -> None:
         self.size = size
         self.retraces = list(retraces)
 

@@ -20,13 +20,20 @@ from olympus._src.api.jit_cache import (
     State,
     find_state,
     forget_heavy,
-    note_traced_code,
 )
 from olympus._src.api.tracing import TracedProgram, trace_call
 from olympus._src.calls import pjit as jit_
 from olympus._src.core import avals as avals_
 from olympus._src.core import trace
-from olympus._src.foundation import config, logs, source_info, tracebacks, vocabulary
+from olympus._src.explanations import operations
+from olympus._src.foundation import (
+    compile_notes,
+    config,
+    logs,
+    source_info,
+    tracebacks,
+    vocabulary,
+)
 from olympus._src.interpreters import (
     concrete_arrays,
     evaluate,
@@ -41,6 +48,11 @@ from olympus._src.sharding.division import Division
 ArrayImpl = array_.ArrayImpl
 current = trace.current
 _eval = evaluate.eval_trace()
+
+
+_POSITIONS_AND_NAMES = frozenset(
+    ("donate_argnames", "donate_argnums", "static_argnames", "static_argnums")
+)
 
 
 class Options:
@@ -58,6 +70,7 @@ class Options:
         "out_shardings",
         "static_argnames",
         "static_argnums",
+        "written",
     )
     compiler_options: tuple[tuple[str, Any], ...]
     device: Any
@@ -70,10 +83,24 @@ class Options:
     static_argnames: Any
     static_argnums: Any
 
-    def __init__(self, **fields: Any) -> None:
-        for name in Options.__slots__[1:]:
+    # Those of positions and names that the user wrote; the others were inferred.
+    written: frozenset[str]
+
+    def __init__(self, written: frozenset[str], **fields: Any) -> None:
+        self.written = written
+        for name in self.names():
             setattr(self, name, fields[name])
-        self._key = tuple([fields[name] for name in Options.__slots__[1:]])
+        self._key = tuple([fields[name] for name in self.names()])
+
+    @property
+    def inferred(self) -> frozenset[str]:
+        """Those of positions and names that the user did not write."""
+        return _POSITIONS_AND_NAMES - self.written
+
+    @staticmethod
+    def names() -> tuple[str, ...]:
+        """The options by name."""
+        return Options.__slots__[1:-1]
 
     def __hash__(self) -> int:
         return hash(self._key)
@@ -251,14 +278,17 @@ class JitFunction:
             entry = state.entries.get(key)
             if entry is not None:
                 return entry
-            traced, record = self._find_trace(call)
-            lowered = self._lower(traced, device)
-            compiled, upgrade = tiers.compile(lowered, self._options.compiler_options)
+            traced, record, is_new = self._find_trace(call)
+            if record is None or (not is_new and record.compile_s):
+                record, is_new = self._note(call, traced), True
+            with compile_notes.Recorded() as disk_notes:
+                lowered = self._lower(traced, device)
+                compiled, upgrade = tiers.compile(
+                    lowered, self._options.compiler_options
+                )
             _log_compile(traced, lowered, compiled)
-            if record is not None:
-                record.lower_s = lowered.duration_s
-                record.compile_s = compiled.duration_s
-                record.program_reused = compiled.reused
+            retraces.add_cost(record, lowered, compiled, disk_notes)
+            if is_new:
                 retraces.report(record)
             entry = Entry(traced, compiled)
             if len(state.entries) >= evaluate.MAX_PROGRAMS:
@@ -273,7 +303,11 @@ class JitFunction:
         call.avals = [
             arguments.argument_aval(x, call, i) for i, x in enumerate(call.leaves)
         ]
-        traced = self._trace(call)
+        traced, record, is_new = self._find_trace(call)
+        if is_new and record is not None:
+            retraces.report(record)
+        if not evaluate.is_staging():
+            operations.expect_compilations(record if is_new else None)
         leaves = call.leaves
         if self._divides:
             leaves = call_placement.constrain_arguments(self._options, call)
@@ -296,33 +330,36 @@ class JitFunction:
 
     def _trace(self, call: signatures.Call) -> TracedProgram:
         """The program of a call; the function runs if it did not for this signature."""
-        traced, record = self._find_trace(call)
-        if record is not None:
+        traced, record, is_new = self._find_trace(call)
+        if is_new and record is not None:
             retraces.report(record)
         return traced
 
     def _find_trace(
         self, call: signatures.Call
-    ) -> tuple[TracedProgram, retraces.Retrace | None]:
-        """`_trace`, and the record of it if the function ran."""
+    ) -> tuple[TracedProgram, retraces.Retrace | None, bool]:
+        """`_trace`, the note of it, and whether the function ran."""
         key = (config.trace_context(), current.axis_context(), call.key())
         state = self._current_state()
         traced = state.traced.get(key)
         if traced is not None and traced.alive():
-            return traced, None
+            return traced, state.notes.get(key), False
         with state.lock:
             traced = state.traced.get(key)
             if traced is not None and traced.alive():
-                return traced, None
+                return traced, state.notes.get(key), False
             traced = self._trace_uncached(call)
+            record = state.notes[key] = self._note(call, traced)
+            record.trace_s = traced.duration_s
             state.traced[key] = traced
             forget_heavy(self._fun, traced)
-            remade = note_traced_code(source_info.function_code(self._fun))
-            record = retraces.Retrace(
-                call, state.records, traced.duration_s, remade=remade
-            )
-            state.records.append(record)
-        return traced, record
+        return traced, record, True
+
+    def _note(self, call: signatures.Call, traced: TracedProgram) -> retraces.Retrace:
+        """Notes that a program was made."""
+        return retraces.note(
+            call, traced.debug_info, self._current_state(), self._fun, self._options
+        )
 
     def _lower(
         self, traced: TracedProgram, device: Any, platform: str | None = None
@@ -443,6 +480,10 @@ class JitFunction:
         state = self._current_state()
         return CacheInfo(len(state.entries), state.records)
 
+    def cache_state(self) -> State:
+        """What is kept of this function."""
+        return self._current_state()
+
     def clear_cache(self) -> None:
         """Forgets all traced and compiled signatures of this function."""
         self._current_state().clear()
@@ -506,7 +547,7 @@ def _log_compile(traced: TracedProgram, lowered: Any, compiled: Any) -> None:
 def _explain_deleted(error: Exception, entry: Entry, args: Sequence[Any]) -> None:
     """Raises a specific error where an argument was deleted or donated."""
     if isinstance(error, FloatingPointError):
-        return  # a bad number was found in what the call itself returned
+        return  # a bad number is in what the call itself returned
     for i, x in enumerate(args):
         if type(x) is ArrayImpl and x.is_deleted():
             raise RuntimeError(

@@ -1,150 +1,136 @@
-"""Why a function was traced again, and what it cost."""
+"""Notes of the misses of jitted functions, and what they say to users."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
-from olympus._src.api.signatures import Call, LazyNames
-from olympus._src.core import trace
-from olympus._src.foundation import config, logs, source_info
+from olympus._src.api import signatures
+from olympus._src.core.primitive import LateRule
+from olympus._src.explanations import records, snapshots
+from olympus._src.explanations.records import Retrace, Root, Signature, Static
+from olympus._src.foundation import caching
+from olympus._src.interpreters import concrete_arrays
+from olympus._src.runtime import client
+
+_summarize = LateRule("explanations.summary", "of_records")
 
 
-class Retrace:
-    """One tracing of a function: why, and what it cost.
+class _Roots:
+    """The arguments of a call by name, retraces on demand."""
 
-    Attributes:
-      function: name and place.
-      cause: in words: the argument, what it was and what it is.
-      cure: what to change, where there is something.
-      trace_s, lower_s, compile_s: seconds; 0 where the stage has not run.
-      program_reused: whether an equal program had been compiled before.
+    __slots__ = ("_names",)
+
+    def __init__(self, names: signatures.LazyNames) -> None:
+        self._names = names
+
+    def __call__(self) -> list[Root]:
+        call = self._names.call
+        args, kwargs = call.structure.children()
+        roots = [
+            Root(name, "by position", child)
+            for name, child in zip(call.argument_names(), args.children(), strict=True)
+        ]
+        pairs = zip(kwargs.node_data()[1], kwargs.children(), strict=True)
+        return roots + [Root(name, "by keyword", child) for name, child in pairs]
+
+
+def note(
+    call: signatures.Call,
+    debug_info: Any,
+    state: Any,
+    fun: Callable[..., Any],
+    options: Any,
+) -> Retrace:
+    """Notes that a program was made for a call, which nobody is told of yet.
+
+    Args:
+      call: its arguments.
+      debug_info: the names of the program's arguments.
+      state: what is kept of the function.
+      fun: the function.
+      options: those of `jit`.
     """
-
-    __slots__ = (
-        "call",
-        "cause",
-        "compile_s",
-        "cure",
-        "function",
-        "lower_s",
-        "program_reused",
-        "trace_s",
+    if state.subject is None:
+        state.subject = snapshots.take_function(fun)
+        state.history = records.history_of(state.subject, "jit")
+    record = Retrace(
+        "jit",
+        state.subject,
+        _signature(call, debug_info.arg_names),
+        owner=state.token,
+        options=options,
+        generation=state.generation,
     )
+    state.history.add(record)
+    state.records.append(record)
+    return record
 
-    def __init__(
-        self,
-        call: Call,
-        earlier: Sequence[Retrace],
-        trace_s: float,
-        remade: bool = False,
-    ) -> None:
-        name, where = (
-            source_info.function_name(call.fun),
-            source_info.function_location(call.fun),
+
+def _signature(call: signatures.Call, paths: Any) -> Signature:
+    places: Sequence[Any] = ()
+    if client.several_devices():
+        places = [concrete_arrays.committed_place(x) for x in call.leaves]
+    static: list[Any] = []
+    if call.static_args or call.static_kwargs:
+        names = zip(call.static_names(), call.static_args, strict=True)
+        static = [_static(name, "by position", value) for name, (_, value) in names]
+        static += [_static(k, "by keyword", value) for k, value in call.static_kwargs]
+    return Signature(call.structure, call.avals, _Roots(paths), static, places)
+
+
+def _static(name: str, passed: str, value: Any) -> Static:
+    key = hash(caching.exact(value))
+    return Static(name, passed, key, snapshots.take(value))
+
+
+def add_cost(record: Retrace, lowered: Any, compiled: Any, disk: Sequence[str]) -> None:
+    """Adds what a compilation cost, and what the cache on disk had, to a note."""
+    record.lower_s += lowered.duration_s
+    record.compile_s += compiled.duration_s
+    record.program_reused = compiled.reused
+    record.disk = "; ".join(disk)
+
+
+report = records.report
+
+
+def explain_retraces(fun: Callable[..., Any] | None = None) -> Any:
+    """Says why a function was traced and compiled, each time, and how to avoid it.
+
+    Args:
+      fun: a jitted function, or one that was given to `jit`. A line of code
+        that makes functions again and again has the notes of all of them together.
+        None for all functions, in the order of the seconds that they lost.
+
+    Returns:
+      A sequence of records, which prints as a report. Each has `function`, `site`,
+      `changes`, `cause`, `cure`, `cure_kind`, `trace_s`, `lower_s`, `compile_s`,
+      `program_reused` and `disk`. The last 48 of one line of code are kept.
+
+    Example:
+      >>> import olympus
+      >>> f = olympus.jit(lambda x: x + 1)
+      >>> _ = f(1), f(1.5)
+      >>> print(olympus.explain_retraces(f)[-1].cause)
+      the dtype of x changed from int32 to float32
+    """
+    if fun is None:
+        return _summarize(records.all_records(), True)
+    jitted: Any = getattr(fun, "__func__", fun)
+    state = getattr(jitted, "cache_state", None)
+    if state is not None and state().history is not None:
+        return _summarize(state().history.snapshot(), False)
+    if not callable(fun):
+        raise TypeError(
+            f"explain_retraces: expected a function, got {fun!r}; pass the function "
+            "itself, not its result"
         )
-        self.function = f"{name} at {where}" if where else name
-        self.call = _Signature(call)
-        self.cause, self.cure = _cause(self.call, [r.call for r in earlier], remade)
-        self.trace_s = trace_s
-        self.program_reused = False
-        self.lower_s = self.compile_s = 0.0
-
-    def __repr__(self) -> str:
-        cure = f" {self.cure}" if self.cure else ""
-        stages = (
-            ("trace", self.trace_s),
-            ("lower", self.lower_s),
-            ("compile", self.compile_s),
-        )
-        costs = ", ".join([f"{name} {s * 1e3:.1f} ms" for name, s in stages if s])
-        again = "; traced again, program reused" if self.program_reused else ""
-        return f"{self.function}: {self.cause}{again}.{cure} ({costs})"
-
-
-class _Signature:
-    """What is kept of a call: types and names, not values."""
-
-    __slots__ = ("avals", "axes", "names", "static", "structure")
-
-    def __init__(self, call: Call) -> None:
-        self.avals = list(call.avals)
-        self.axes = trace.current.axis_env
-        self.structure = call.structure
-        self.static = dict((*call.static_args, *call.static_kwargs))
-        self.names = LazyNames(call)
-
-
-def report(record: Retrace) -> None:
-    """Logs why a function was traced, if the settings ask for it."""
-    if config.explain_cache_misses.value:
-        logs.warning(f"TRACING CACHE MISS: {record}")
-
-
-def _cause(
-    new: _Signature, earlier: Sequence[_Signature], remade: bool
-) -> tuple[str, str]:
-    if not earlier and remade:
-        return (
-            "first call of a new function object, whose code was traced before",
-            "Make the function once, outside of the loop, to save the trace.",
-        )
-    if not earlier:
-        return "first call", ""
-    nearest = min(reversed(earlier), key=lambda old: _distance(new, old))
-    if new.structure != nearest.structure:
-        return (
-            f"the arguments' structure changed from {nearest.structure} to "
-            f"{new.structure}",
-            "Pass the same containers and keyword names each time.",
-        )
-    for name, value in new.static.items():
-        old = nearest.static.get(name)
-        if old != value or type(old) is not type(value):
-            return (
-                f"the static argument {name} changed from {old!r} to {value!r}",
-                "Pass it as an array if the function does not branch on it.",
-            )
-    for i, (a, b) in enumerate(zip(new.avals, nearest.avals, strict=True)):
-        if a is not b:
-            return _type_cause(new.names[i], b, a)
-    if new.axes != nearest.axes:
-        return (
-            f"the named axes around the call changed from {_axes(nearest.axes)} to "
-            f"{_axes(new.axes)}",
-            "Name axes of vmap only where a collective refers to them.",
-        )
-    return (
-        "a setting that affects tracing changed, or the cache was cleared",
-        "Set olympus.config once, before the first call.",
-    )
-
-
-def _axes(axis_env: Sequence[Any]) -> str:
-    named = [f"{name!r} of size {size}" for name, size in axis_env]
-    return ", ".join(named) or "none"
-
-
-def _distance(new: _Signature, old: _Signature) -> int:
-    if new.structure != old.structure:
-        return 1_000_000
-    differing = sum(a is not b for a, b in zip(new.avals, old.avals, strict=True))
-    differing += new.axes != old.axes
-    return differing + 1000 * sum(old.static.get(k) != v for k, v in new.static.items())
-
-
-def _type_cause(name: str, old: Any, new: Any) -> tuple[str, str]:
-    if old.shape != new.shape:
-        return (
-            f"the shape of {name} changed from {list(old.shape)} to {list(new.shape)}",
-            "Pad to one shape, or expect one compilation for each shape.",
-        )
-    if old.dtype != new.dtype:
-        return (
-            f"the dtype of {name} changed from {old.dtype} to {new.dtype}",
-            "Convert it to one dtype before the call.",
-        )
-    return (
-        f"the weak type of {name} changed from {old.weak_type} to {new.weak_type}",
-        "Pass an array in place of a Python number, or always a Python number.",
-    )
+    own = jitted if state is None else jitted.__wrapped__
+    subject = snapshots.take_function(own)
+    retraces = [
+        record
+        for what in ("jit", "body")
+        for record in records.history_of(subject, what).snapshot()
+    ]
+    return _summarize(retraces, False)

@@ -120,6 +120,12 @@ class Call:
         names = self._positional_names(len(args.children()) + len(static))
         return [n for i, n in enumerate(names) if i not in static]
 
+    def static_names(self) -> list[str]:
+        """A name for each positional argument that is static."""
+        args, _ = self.structure.children()
+        names = self._positional_names(len(args.children()) + len(self.static_args))
+        return [names[i] for i, _ in self.static_args]
+
     def _positional_names(self, count: int) -> list[str]:
         names, varargs = parameters.positional_names(self.fun)
         missing = range(count - len(names))
@@ -168,23 +174,23 @@ class Call:
 class LazyNames(Sequence[str]):
     """Paths of a call's leaves, computed on demand."""
 
-    __slots__ = ("_call", "_names")
+    __slots__ = ("_names", "call")
 
     def __init__(self, call: Call) -> None:
-        self._call = call.light()
+        self.call = call.light()
         self._names: list[str] | None = None
 
     def names(self) -> list[str]:
         """All paths."""
         if self._names is None:
-            self._names = self._call.paths()
+            self._names = self.call.paths()
         return self._names
 
     def __getitem__(self, i: Any) -> Any:
         return self.names()[i]
 
     def __len__(self) -> int:
-        return self._call.structure.num_leaves
+        return self.call.structure.num_leaves
 
     def __repr__(self) -> str:
         return repr(tuple(self))

@@ -9,6 +9,7 @@ from olympus._src.checkify import control_flow
 from olympus._src.core import ir, trace
 from olympus._src.core.primitive import LateRule, Primitive, as_abstract_says
 from olympus._src.core.symbolic_values import Linear
+from olympus._src.explanations import operations
 from olympus._src.foundation import config
 from olympus._src.interpreters import (
     ad,
@@ -173,12 +174,16 @@ def run(*args: Any, jaxpr: Any, name: str, **params: Any) -> Any:
     args = (*jaxpr.consts, *args)
     device = concrete_arrays.common_device(args)
     key = ("compiled", device, config.trace_context())
-    compiled = jaxpr.olympuspr.derived(
-        key,
-        lambda p: compiled_programs.build(
-            lowered_programs.lower(ir.hoist_consts(p), (), name=name, device=device)
-        ),
-    )
+
+    def build(program: ir.Olympuspr) -> Any:
+        hoisted = ir.hoist_consts(program)
+        shown = {"jaxpr": jaxpr, **params}
+        avals = hoisted.in_avals
+        with operations.noted_application("jit", avals, shown, device) as note:
+            lowered = lowered_programs.lower(hoisted, (), name=name, device=device)
+            return note.adopt(lowered, compiled_programs.build(lowered))
+
+    compiled = jaxpr.olympuspr.derived(key, build)
     buffers = [x._buffer for x in concrete_arrays.on_device(args, device)]
     if config.debug_key_reuse.value:
         return evaluate.follow_run(compiled, args, buffers)

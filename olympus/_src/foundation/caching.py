@@ -132,6 +132,11 @@ class Bounded:
         with self._lock:
             return self._data.pop(key, default)
 
+    def values(self) -> list[Any]:
+        """The values, the one unused for longest first."""
+        with self._lock:
+            return list(self._data.values())
+
     def __contains__(self, key: Any) -> bool:
         return key in self._data
 
@@ -228,12 +233,12 @@ class ByIdentity:
 
     Args:
       maxsize: entries it holds at most.
-      name: what it holds.
+      name: what it holds; None keeps it out of `clear_all`.
     """
 
     __slots__ = ("_entries", "_lock")
 
-    def __init__(self, maxsize: int, name: str) -> None:
+    def __init__(self, maxsize: int, name: str | None) -> None:
         self._entries = Bounded(maxsize, name)
         self._lock = threading.RLock()
 
@@ -267,6 +272,14 @@ class ByIdentity:
     def pop(self, owner: Any) -> None:
         """Forgets an object."""
         self._entries.pop(id(owner))
+
+    def clear(self) -> None:
+        """Forgets all objects."""
+        self._entries.clear()
+
+    def values(self) -> list[Any]:
+        """The values, in no order that counts."""
+        return [value for _, value in self._entries.values()]
 
     def __len__(self) -> int:
         return len(self._entries)

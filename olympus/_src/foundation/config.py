@@ -269,7 +269,15 @@ explain_cache_misses = define(
     "explain_cache_misses",
     setting_types.TRUTH,
     False,
-    "Log why each retrace happened: which argument or setting changed, and how.",
+    "Log why each program was made: what changed since the most similar call, where "
+    "the call is, what it cost, and how to avoid it.",
+)
+report = define(
+    "report",
+    setting_types.TRUTH,
+    False,
+    "Print at the end what making programs cost: functions by the seconds that "
+    "tracing and compiling them again took, why, and how to avoid it.",
 )
 compile_progress = define(
     "compile_progress",

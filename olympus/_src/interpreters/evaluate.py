@@ -12,6 +12,7 @@ from typing import Any
 
 from olympus._src.core import avals as avals_
 from olympus._src.core import dtypes, ir, primitive, trace
+from olympus._src.explanations import operations
 from olympus._src.foundation import caching, config, source_info
 from olympus._src.interpreters import concrete_arrays, lowered_programs, partial_eval
 from olympus._src.interpreters.compiled_programs import CompiledProgram, build
@@ -117,9 +118,9 @@ def _program_for(
 
     program, consts = partial_eval.trace_to_olympuspr(run, in_avals, info)
     _forget_lines(program)
-    compiled = _compile_eager(
-        lowered_programs.lower(program, consts, name=p.name, device=device)
-    )
+    with operations.noted(p.name, in_avals, params, device) as note:
+        lowered = lowered_programs.lower(program, consts, name=p.name, device=device)
+        compiled = note.adopt(lowered, _compile_eager(lowered))
     if key is not None and p.rules_are_fixed and _are_told_by_value(params):
         make_room(_programs)
         _programs[by_device] = compiled
@@ -265,8 +266,11 @@ class _Fused:
         info = ir.DebugInfo("evaluation", name, source_info.function_location(fun))
         program, consts = partial_eval.trace_to_olympuspr(run, in_avals, info)
         _forget_lines(program)
-        lowered = lowered_programs.lower(program, consts, name=name)
-        compiled = _compile_eager(lowered) if quick else build(lowered)
+        code = source_info.function_code(fun)
+        with operations.noted(name, in_avals, static, code=code) as note:
+            lowered = lowered_programs.lower(program, consts, name=name)
+            compiled = _compile_eager(lowered) if quick else build(lowered)
+            note.adopt(lowered, compiled)
         self.compiled = compiled
         self.container = container
         self.run: Callable[[list[Any]], Any] = compiled.run_one

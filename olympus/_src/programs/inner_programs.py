@@ -6,6 +6,7 @@ without constants: arrays and outer tracers they close over become operands.
 
 from __future__ import annotations
 
+import contextlib
 import math
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -18,6 +19,8 @@ from olympus._src.core import avals as avals_
 from olympus._src.core import effects as effects_
 from olympus._src.core.primitive import takes_primitive
 from olympus._src.core.symbolic_values import Linear, Zero
+from olympus._src.explanations import operations
+from olympus._src.explanations.records import Root
 from olympus._src.foundation import config, source_info
 from olympus._src.interpreters import (
     compiled_programs,
@@ -83,6 +86,7 @@ def trace_body(
     key = _signature(what, in_tree, in_avals, split)
     programs = bindings.NOTHING if key is None else _traces.programs_of(fun)
     body = programs.get(key)
+    operations.expect_compilations(None)
     if body is None:
         body = _trace_body(fun, what, in_tree, in_avals, split)
         if _may_be_kept(body[1]):
@@ -140,13 +144,18 @@ def _trace_body(
             trees.append(structure)
         return outs
 
+    paths = _Paths(fun, in_tree)
     info = ir.DebugInfo(
         what,
         source_info.function_name(fun),
         source_info.function_location(fun),
-        _Paths(fun, in_tree),
+        paths,
     )
-    program, consts = partial_eval.trace_to_olympuspr(run, in_avals, info)
+    noted = None
+    if not evaluate.is_staging():
+        noted = operations.noted_body(fun, in_tree, in_avals, paths.roots)
+    with noted or contextlib.nullcontext():
+        program, consts = partial_eval.trace_to_olympuspr(run, in_avals, info)
     return program, consts, trees
 
 
@@ -182,6 +191,12 @@ class _Paths(Sequence[str]):
 
     def __len__(self) -> int:
         return self._tree.num_leaves
+
+    def roots(self) -> list[Root]:
+        """The arguments by name."""
+        args = self._tree.children()
+        names = parameter_names.names_in_code(*self._parameters, len(args))
+        return [Root(n, "", a) for n, a in zip(names, args, strict=True)]
 
 
 def pair_splitter(what: str, name: str, fun: Any) -> Callable[[Any], Sequence[Any]]:
@@ -554,8 +569,9 @@ def _executable_of(p: Any, avals: Any, places: Any, params: Any, device: Any) ->
         eqn = ir.Eqn(p, inputs, outs, params, effects)
         first = [variables[i] for i in sorted(set(places))]
         program = ir.Olympuspr((), first, outs, [eqn], effects)
-        lowered = lowered_programs.lower(program, (), name=p.name, device=device)
-        return compiled_programs.build(lowered)
+        with operations.noted_application(p.name, avals, params, device) as note:
+            lowered = lowered_programs.lower(program, (), name=p.name, device=device)
+            return note.adopt(lowered, compiled_programs.build(lowered))
 
     holder, key = None, []
     for name, value in params.items():

@@ -13,7 +13,7 @@ import os
 from olympus._src.runtime import client, machine, versions
 from olympus._src.runtime.versions import CompileOptions, Device
 
-# Grows where entries of an older olympus must not be found: with the meaning of any
+# Grows where entries of an older olympus must not be named: with the meaning of any
 # part of the key.
 _FORMAT = "olympus 1"
 
@@ -39,6 +39,20 @@ def key(code: bytes, built: CompileOptions, device: Device) -> str:
     )
 
 
+def parts(code: bytes, built: CompileOptions, device: Device) -> dict[str, str]:
+    """What a key is made of, to say which of it differs from that of another.
+
+    Args:
+      code, built, device: as for `key`.
+    """
+    named = {f"{name} of the machine": str(v) for name, v in _facts_of(device).items()}
+    named |= {name: os.environ.get(name, "") for name in _VARIABLES}
+    named["options"] = digest(built.SerializeAsString())[:16]
+    named["module"] = digest(code)[:16]
+    named["format"] = _FORMAT
+    return named
+
+
 def digest(*parts: bytes) -> str:
     """A digest of parts that depends on where one ends and the next begins."""
     hasher = hashlib.sha256()
@@ -49,9 +63,13 @@ def digest(*parts: bytes) -> str:
 
 
 def _facts(device: Device) -> str:
+    return repr(sorted(_facts_of(device).items()))
+
+
+def _facts_of(device: Device) -> dict[str, str]:
     """A description of the machine, of a device's kind and of the compiler for it."""
     facts = machine.facts(device)
     facts["compute_capability"] = str(getattr(device, "compute_capability", ""))
     facts["build"] = versions.build()
     facts["parallelism"] = client.host_parallelism()
-    return repr(sorted(facts.items()))
+    return facts

@@ -12,7 +12,7 @@ import threading
 import time
 from typing import TYPE_CHECKING, Any
 
-from olympus._src.foundation import caching, config, events, logs
+from olympus._src.foundation import caching, compile_notes, config, events, logs
 from olympus._src.foundation import compiler_settings as compiler
 from olympus._src.runtime import (
     client,
@@ -154,9 +154,17 @@ def load(
     def compile_again() -> LoadedExecutable:
         return compiling.load(_code(text), devices, built, options)
 
+    def parts() -> dict[str, str]:
+        return cache_key.parts(_code(text), built, devices[0])
+
     entry = _fetch(cache, key, devices, built, compile_again)
     if entry is None:
-        entry = _compile(cache, key, text, compile_again, devices[0])
+        if config.explain_cache_misses.value or config.report.value:
+            from olympus._src.runtime import disk_misses
+
+            name = _name(_code(text))
+            compile_notes.add(disk_misses.explain(cache, key, name, parts()))
+        entry = _compile(cache, key, text, compile_again, devices[0], parts)
     program, size = entry
     if not options and len(devices) == 1 and devices[0] == client.default_device():
         prefetch.trail.note(cache.folder, key, size)
@@ -208,6 +216,10 @@ def _fetch(
     events.record_event_duration_secs(
         _EVENTS + "compile_time_saved_sec", saved - seconds
     )
+    compile_notes.add(
+        f"loaded from the cache on disk in {seconds:.3f} s; compiling it had taken "
+        f"{saved:.3f} s"
+    )
     if config.log_compiles.value or config.explain_cache_misses.value:
         logs.warning(
             f"Loaded {entry.fields['name']} from the compile cache in {seconds:.4f} s; "
@@ -222,13 +234,18 @@ def _fetch(
 
 
 def _compile(
-    cache: DiskCache, key: str, text: str | bytes, compile_now: Any, device: Any
+    cache: DiskCache,
+    key: str,
+    text: str | bytes,
+    compile_now: Any,
+    device: Any,
+    parts: Any,
 ) -> tuple[LoadedExecutable, int]:
     """The program, compiled and kept, and its size in the cache; 0 if not there."""
     start = time.perf_counter()
     loaded = compile_now()
     seconds = time.perf_counter() - start
-    return loaded, _keep(cache, key, _name(_code(text)), loaded, seconds, device)
+    return loaded, _keep(cache, key, _name(_code(text)), loaded, seconds, device, parts)
 
 
 def _load_entry(cache: DiskCache, key: str, devices: DeviceList, built: Any) -> Any:
@@ -265,7 +282,13 @@ def _describe(error: Exception) -> str:
 
 
 def _keep(
-    cache: DiskCache, key: str, name: str, loaded: Any, seconds: float, device: Any
+    cache: DiskCache,
+    key: str,
+    name: str,
+    loaded: Any,
+    seconds: float,
+    device: Any,
+    parts: Any,
 ) -> int:
     """Writes a program that was compiled, unless it is too small to be worth it.
 
@@ -273,7 +296,11 @@ def _keep(
       The bytes that were written; 0 for none.
     """
     events.record_event(_EVENTS + "cache_misses")
-    if seconds < compiler.persistent_cache_min_compile_time_secs.value:
+    shortest = compiler.persistent_cache_min_compile_time_secs.value
+    if seconds < shortest:
+        compile_notes.add(
+            f"not kept on disk, since it compiled in less than {shortest:g} s"
+        )
         return 0
     if cache.folder in _closed:
         return 0
@@ -290,6 +317,7 @@ def _keep(
         "created": int(time.time()),
         "platform": device.platform,
         "device": device.device_kind,
+        "parts": parts(),
     }
     try:
         cache.write(key, fields, program)

@@ -58,7 +58,7 @@ from olympus._src.tree.registry import (
     register_static,
     returned_by,
 )
-from olympus._src.tree.structure_paths import leaf_key_paths
+from olympus._src.tree.structure_paths import child_keys, leaf_key_paths
 
 __all__ = [
     "DictKey",
@@ -73,6 +73,7 @@ __all__ = [
     "all_leaves",
     "broadcast_axes",
     "broadcast_prefix",
+    "child_keys",
     "default_registry",
     "equality_errors",
     "explain",

@@ -30,7 +30,7 @@ def leaf_key_paths(structure: PyTreeDef) -> list[tuple[Any, ...]]:
     if node is None:
         return [()]
     children = structure.children()
-    keys = _child_keys(*node, len(children))
+    keys = child_keys(*node, len(children))
     return [
         (key, *path)
         for key, child in zip(keys, children, strict=True)
@@ -38,7 +38,13 @@ def leaf_key_paths(structure: PyTreeDef) -> list[tuple[Any, ...]]:
     ]
 
 
-def _child_keys(kind: type, static: Any, count: int) -> list[Any]:
+def child_keys(kind: type, static: Any, count: int) -> list[Any]:
+    """The keys that lead to a node's children.
+
+    Args:
+      kind, static: of the node, as `node_data` gives them.
+      count: of its children.
+    """
     if kind is tuple or kind is list:
         return [SequenceKey(i) for i in range(count)]
     if kind is dict:
