@@ -252,11 +252,17 @@ def test_options_can_be_given_before_the_function(capsys):
 
 
 def test_printed_program():
-    text = str(olympus.make_olympuspr(lambda x: debug.print("{}", x))(1.0))
+    text = str(olympus.make_olympuspr(lambda x: debug.print("a\n{}", x))(1.0))
+    assert text == (
+        "{ lambda ; a:f32[]. let\n"
+        "    debug_print[fmt=a\\n{} ordered=False partitioned=False] a\n"
+        "  in () }"
+    )
+    text = str(olympus.make_olympuspr(lambda x: debug.callback(print, x))(1.0))
     assert text == (
         "{ lambda ; a:f32[]. let\n"
         "    debug_callback[\n"
-        "      callback=<host function print '{}'>\n"
+        "      callback=<host function print>\n"
         "      effect=Debug\n"
         "      partitioned=False\n"
         "    ] a\n"

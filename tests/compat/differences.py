@@ -21,13 +21,6 @@ INTENDED: dict[str, list[tuple[str, str | None, str]]] = {
     "config_settings": [
         ("AttributeError", "no error", _KEPT),
     ],
-    "donation": [
-        (
-            "[('UserWarning', True)]",
-            "[]",
-            "unused donated buffers are no reason to warn",
-        ),
-    ],
     "refs_mutable": [
         (
             "    b:Ref{f32[]} = new_ref[kind=None memory_space=None pin=False] a",

@@ -70,7 +70,7 @@ def test_keys_have_no_numbers():
     for read in (np.asarray, float, bool, lambda k: k.item(), lambda k: k.tolist()):
         with pytest.raises(TypeError, match=r"key<fry>.*random\.key_data\(keys\)"):
             read(key)
-    with pytest.raises(olympus.errors.TypePromotionError, match="key<fry>"):
+    with pytest.raises(TypeError, match="key<fry>"):
         key + 1
 
 
@@ -81,7 +81,7 @@ def test_keys_compare_as_wholes():
     mapped = olympus.vmap(lambda k: k == keys[0])(keys)
     np.testing.assert_array_equal(mapped, [True, False, False])
     assert olympus.jit(lambda a, b: a == b)(random.key(3), random.key(3))
-    with pytest.raises(olympus.errors.TypePromotionError, match="combined with itself"):
+    with pytest.raises(TypeError, match="combined with itself"):
         keys == random.key(1, impl="rbg")  # noqa: B015
 
 

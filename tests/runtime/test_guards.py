@@ -50,6 +50,38 @@ def test_transfers_to_devices(guard, call):
     transfer()
 
 
+# Recorded from JAX 0.10.2: these move a number to the device.
+NUMBERS = {
+    "argument": lambda x: double(2.0),
+    "NumPy argument": lambda x: double(np.float32(2)),
+    "operand": lambda x: x + 1,
+    "NumPy operand": lambda x: x + np.float32(1),
+    "choice": lambda x: jnp.where(x > 0, x, 0.0),
+    "array": lambda x: jnp.array(1),
+    "update": lambda x: x.at[0].set(1.0),
+}
+
+
+@pytest.mark.parametrize("call", NUMBERS)
+def test_numbers_are_refused_also_where_they_were_let_before(call):
+    run, x = NUMBERS[call], jnp.ones(3)
+    run(x)
+    for _ in range(2):
+        with (
+            olympus.transfer_guard("disallow"),
+            pytest.raises(RuntimeError, match="Disallowed host-to-device transfer"),
+        ):
+            run(x)
+        run(x)
+    with olympus.transfer_guard("disallow"):
+        with olympus.transfer_guard("allow"):
+            run(x)
+        with pytest.raises(RuntimeError, match="Disallowed"):
+            run(x)
+        moved = olympus.device_put(1.0)
+    assert moved == 1
+
+
 @pytest.mark.parametrize(
     "guard", ["transfer_guard_device_to_host", "transfer_guard_device_to_device"]
 )

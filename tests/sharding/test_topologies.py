@@ -27,3 +27,14 @@ def test_sizes_must_hold_all_devices():
 def test_platforms_must_run_here():
     with pytest.raises(RuntimeError, match="nope"):
         topologies.get_attached_topology("nope")
+
+
+@pytest.mark.parametrize("platform", [None, "tpu"])
+def test_tpus_are_not_installed(platform):
+    with pytest.raises(RuntimeError, match="TPU support, which is not installed"):
+        topologies.get_topology_desc("2x2", platform)
+
+
+def test_no_platform_describes_devices_that_are_not_here():
+    with pytest.raises(NotImplementedError, match="not implemented for cpu"):
+        topologies.get_topology_desc(platform="cpu")

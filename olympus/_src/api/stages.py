@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 from olympus._src import tree
 from olympus._src.api import arguments, layouts, shapes, signatures
@@ -19,6 +19,9 @@ from olympus._src.interpreters.portable import PortableProgram
 from olympus._src.runtime import mlir
 from olympus._src.sharding.division import Division
 from olympus._src.sharding.layouts import Format
+
+# XLA's options by name; and 'tier'.
+CompilerOptions: TypeAlias = dict[str, Any]
 
 
 class ArgInfo:
@@ -241,7 +244,7 @@ class Lowered(_Stage):
         """
         text = self._lowered.with_locations() if debug_info else self._lowered.text
         if _dialect("as_text", dialect) == "hlo":
-            return mlir.hlo_text(text)
+            return mlir.hlo_text(text, debug_info)
         return mlir.canonical_text(text, debug_info=debug_info)
 
     def compiler_ir(self, dialect: str | None = None) -> Any:
@@ -258,7 +261,7 @@ class Lowered(_Stage):
         """XLA's estimate of the cost before optimisation, or None."""
         return mlir.cost_analysis(self._lowered.text)
 
-    def compile(self, compiler_options: dict[str, Any] | None = None) -> Compiled:
+    def compile(self, compiler_options: CompilerOptions | None = None) -> Compiled:
         """Compiles for the device, whichever platform it was lowered for.
 
         Args:
@@ -484,6 +487,21 @@ class Compiled(_Stage):
 def parts_of(compiled: Compiled) -> tuple[Signature, CompiledProgram]:
     """What a compiled function is made of: its signature and its program."""
     return compiled._signature, compiled._compiled
+
+
+def located(lowered: Lowered) -> tuple[LoweredProgram, Sequence[tuple[str, Any]]]:
+    """The program of a lowered function with source positions, and its options.
+
+    Raises:
+      ValueError: it is for several platforms.
+    """
+    program = lowered._lowered
+    if not isinstance(program, LoweredProgram):
+        raise ValueError(
+            "A program must be lowered for one platform to be compiled, got one for "
+            f"{', '.join(program.platforms)}; leave lowering_platforms out"
+        )
+    return program.located(), lowered._options
 
 
 def call_of(stage: _Stage) -> signatures.Call:

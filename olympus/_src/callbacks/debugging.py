@@ -65,35 +65,48 @@ def _impl(*args: Any, callback: Any, **params: Any) -> Any:
     return []
 
 
-def _jvp(primals: Any, tangents: Any, **params: Any) -> Any:
-    return debug_callback_p.bind(*primals, **params), []
+def _primitive(name: str, show: Callable[[Any], list[tuple[str, Any]]]) -> Primitive:
+    def jvp(primals: Any, tangents: Any, **params: Any) -> Any:
+        return p.bind(*primals, **params), []
+
+    def batch(axis: Any, args: Any, dims: Any, *, callback: Any, **params: Any) -> Any:
+        if axis.active is not None:
+            callback = host.FunctionWhere(callback)
+            args, dims = [axis.active, *args], [0, *dims]
+        mapped = host.MappedFunction(callback, tuple(dims), axis.size)
+        return p.bind(*args, callback=mapped, **params), []
+
+    p = Primitive(
+        name,
+        shard=sharding_rules.no_results,
+        multiple_results=True,
+        abstract=_abstract,
+        effects=_effects,
+        lower=_lower,
+        impl=_impl,
+        jvp=jvp,
+        transpose=lambda cts, *args, **params: [None] * len(args),
+        batch=batch,
+        print=show,
+        may_make_nan=False,
+        needs_full_build=True,
+    )
+    return p
 
 
-def _batch(axis: Any, args: Any, dims: Any, *, callback: Any, **params: Any) -> Any:
-    if axis.active is not None:
-        callback = host.FunctionWhere(callback)
-        args, dims = [axis.active, *args], [0, *dims]
-    mapped = host.MappedFunction(callback, tuple(dims), axis.size)
-    return debug_callback_p.bind(*args, callback=mapped, **params), []
+def _call_parameters(eqn: Any) -> list[tuple[str, Any]]:
+    return [(k, eqn.params[k]) for k in ("callback", "effect", "partitioned")]
 
 
-debug_callback_p = Primitive(
-    "debug_callback",
-    shard=sharding_rules.no_results,
-    multiple_results=True,
-    abstract=_abstract,
-    effects=_effects,
-    lower=_lower,
-    impl=_impl,
-    jvp=_jvp,
-    transpose=lambda cts, *args, **params: [None] * len(args),
-    batch=_batch,
-    print=lambda eqn: [
-        (k, eqn.params[k]) for k in ("callback", "effect", "partitioned")
-    ],
-    may_make_nan=False,
-    needs_full_build=True,
-)
+def _print_parameters(eqn: Any) -> list[tuple[str, Any]]:
+    fmt = eqn.params["fmt"].replace("\n", "\\n")  # a text holds no line ends
+    ordered = eqn.params["effect"].ordered
+    partitioned = eqn.params["partitioned"]
+    return [("fmt", fmt), ("ordered", ordered), ("partitioned", partitioned)]
+
+
+debug_callback_p = _primitive("debug_callback", _call_parameters)
+debug_print_p = _primitive("debug_print", _print_parameters)
 
 
 def debug_callback(
@@ -132,17 +145,16 @@ def debug_callback(
     host.check_callback("debug.callback", callback)
     operands, static, in_tree = host.split_arguments(args, kwargs)
     flat = host.HostFunction(callback, "debug.callback", static, in_tree)
-    _bind(flat, operands, ordered, partitioned)
+    debug_callback_p.bind(*operands, **_parameters(flat, ordered, partitioned))
     return None
 
 
-def _bind(flat: Any, operands: Any, ordered: bool, partitioned: bool) -> None:
-    debug_callback_p.bind(
-        *operands,
-        callback=flat,
-        effect=ordered_debug_effect if ordered else debug_effect,
-        partitioned=bool(partitioned),
-    )
+def _parameters(flat: Any, ordered: bool, partitioned: bool) -> dict[str, Any]:
+    return {
+        "callback": flat,
+        "effect": ordered_debug_effect if ordered else debug_effect,
+        "partitioned": bool(partitioned),
+    }
 
 
 # -- printing --------------------------------------------------------------------------
@@ -204,7 +216,7 @@ def debug_print(
     operands, static, in_tree = host.split_arguments(args, kwargs)
     printer = Printer(fmt, _print_options(), _use_logging)
     flat = host.HostFunction(printer, "debug.print", static, in_tree)
-    _bind(flat, operands, ordered, partitioned)
+    debug_print_p.bind(*operands, fmt=fmt, **_parameters(flat, ordered, partitioned))
     return None
 
 

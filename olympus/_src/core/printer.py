@@ -58,6 +58,49 @@ def noted_text(program: Any, note: Callable[[Any], str], width: int = WIDTH) -> 
     return pretty.render(_program(program, context), width)
 
 
+class _Mark(str):
+    """No text, but the place of an equation that begins here; None where one ends."""
+
+    __slots__ = ("begins", "place")
+
+    begins: bool
+    place: Any
+
+    @classmethod
+    def at(cls, place: Any, begins: bool) -> _Mark:
+        mark = cls()
+        mark.begins = begins
+        mark.place = place
+        return mark
+
+
+def placed_lines(program: Any, *, width: int = WIDTH) -> list[tuple[str, Any]]:
+    """The lines of an open program's text, each with the place it comes from.
+
+    A line comes from the equation to which its first character belongs; lines between
+    equations, and those of equations without a place, have None.
+    """
+    context = _Context(Names(), _find_used_variables(program), _nothing, marks=True)
+    lines: list[tuple[str, Any]] = []
+    line, place = "", None
+    open_places: list[Any] = []
+    for piece in pretty.pieces(_program(program, context), width):
+        if isinstance(piece, _Mark):
+            if piece.begins:
+                open_places.append(piece.place)
+            else:
+                open_places.pop()
+            continue
+        if piece.startswith("\n"):
+            lines.append((line, place))
+            line, place = "", None
+            piece = piece[1:]
+        if piece.strip() and not line.strip():
+            place = open_places[-1] if open_places else None
+        line += piece
+    return [*lines, (line, place)]
+
+
 def equation_text(eqn: Any) -> str:
     """The text of one equation alone."""
     context = _Context(Names(), None, _nothing)
@@ -73,14 +116,19 @@ def literal(lit: Any) -> str:
 
 
 class _Context:
-    __slots__ = ("names", "note", "used")
+    __slots__ = ("marks", "names", "note", "used")
 
     def __init__(
-        self, names: Names, used: set[Any] | None, note: Callable[[Any], str]
+        self,
+        names: Names,
+        used: set[Any] | None,
+        note: Callable[[Any], str],
+        marks: bool = False,
     ) -> None:
         self.names = names
         self.used = used  # variables that are used; None: all
         self.note = note
+        self.marks = marks  # whether equations are between marks
 
 
 def _find_used_variables(program: Any) -> set[Any]:
@@ -158,6 +206,13 @@ def _atom(atom: Any, context: _Context) -> str:
 
 
 def _equation(eqn: Any, context: _Context) -> Any:
+    doc = _unmarked_equation(eqn, context)
+    if not context.marks:
+        return doc
+    return [_Mark.at(eqn.source, True), doc, _Mark.at(None, False)]
+
+
+def _unmarked_equation(eqn: Any, context: _Context) -> Any:
     results = " ".join(_result(v, context) for v in eqn.outvars)
     if eqn.primitive.print_equation is not None:
         outs = [_result(v, context) for v in eqn.outvars]

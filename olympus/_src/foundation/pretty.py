@@ -90,6 +90,11 @@ def render(doc: Doc, width: int = 80) -> str:
       doc: the document; what is outside of every group is not flat.
       width: columns to keep to, where breaks allow it.
     """
+    return "".join(pieces(doc, width))
+
+
+def pieces(doc: Doc, width: int = 80) -> list[str]:
+    """What `render` joins: the document's strings, and line ends with what indents."""
     out: list[str] = []
     column = 0
     # What is still to print, last first: (indent, flat, document).
@@ -117,7 +122,7 @@ def render(doc: Doc, width: int = 80) -> str:
                 f"pretty.render: a document must be made by this module's functions, "
                 f"got {type(doc).__name__}; wrap it in pretty.text(str(...))"
             )
-    return "".join(out)
+    return out
 
 
 def _fits(doc: Doc, room: int) -> bool:

@@ -235,6 +235,15 @@ _scalars: dict[Any, ArrayImpl] = {}
 caching.register(_scalars.clear, "scalars on the device")
 
 
+def _forget_scalars(level: Any) -> None:
+    """Where a guard of transfers changes: those that are kept would pass it."""
+    _scalars.clear()
+
+
+for _guard in config.transfer_guard.followers:
+    _guard.watch(_forget_scalars, _forget_scalars)
+
+
 def are_at_default(args: Sequence[Any]) -> bool:
     """Whether arrays among the arguments are on the default device and may be moved.
 

@@ -12,6 +12,7 @@ from olympus._src.foundation import config, events
 from olympus._src.interpreters import (
     constant_warnings,
     discharge,
+    donation_warnings,
     fusion_limits,
     partial_eval,
     program_meshes,
@@ -204,9 +205,10 @@ def lower(
     in_bodies = build_options.barriers_in_bodies
     limited = fusion_limits.limit(whole, platform, in_bodies)
     has_barriers = limited is not whole
-    aliases: dict[int, int | None] = {
-        **output_aliases(limited, len(arrays), donated, kept, ref_use)
-    }
+    shared = output_aliases(limited, len(arrays), donated, kept, ref_use)
+    if any(donated):
+        _warn_of_donated(limited, name, len(arrays), donated, kept, ref_use, shared)
+    aliases: dict[int, int | None] = {**shared}
     if division is not None:
         aliases = of_equal_parts(aliases, division)
     module = lowering.lower_module(
@@ -253,6 +255,21 @@ def lower(
         source=source,
         duration_s=duration_s,
     )
+
+
+def _warn_of_donated(
+    program: ir.Olympuspr,
+    name: str,
+    n_consts: int,
+    donated: Sequence[bool],
+    kept: Sequence[bool],
+    ref_use: ref_arguments.RefArguments | None,
+    shared: Mapping[int, int],
+) -> None:
+    taken = [i for i, k in enumerate(kept) if k]
+    lenders = () if ref_use is None else ref_use.written
+    mine = [n for n, i in enumerate(taken) if donated[i] and i not in lenders]
+    donation_warnings.warn(program, name, [n + n_consts for n in mine], shared)
 
 
 def _refuse_callbacks_over_processes(name: str, division: Division) -> None:

@@ -296,7 +296,10 @@ def _integer_pow_lower(ctx: Any, x: str, *, y: int) -> str:
 
 
 def _square(ctx: Any, x: str) -> str:
-    """Of complex numbers by factors: the difference of squares that overflow is NaN."""
+    """Of complex numbers by factors: the difference of squares that overflow is NaN.
+
+    Where the parts are of one size, that difference is 0, whichever sign a factor has.
+    """
     out = ctx.avals_out[0]
     if not dtypes.issubdtype(out.dtype, np.complexfloating):
         return _product(ctx, x, x)
@@ -312,7 +315,13 @@ def _square(ctx: Any, x: str) -> str:
 
     less, more = combine("subtract", real, imag), combine("add", real, imag)
     half = combine("multiply", real, imag)
-    parts = combine("multiply", less, more), combine("add", half, half)
+    flag = ShapedArray(out.shape, np.bool_)
+    sizes = (block.elementwise("stablehlo.abs", (x,), part) for x in (real, imag))
+    is_even = block.compare("EQ", *sizes, part, "FLOAT", flag)
+    none = combine("subtract", real, real)  # NaN of infinite parts
+    product = combine("multiply", less, more)
+    difference = elementwise_rules.emit_select(ctx, is_even, none, product, flag, part)
+    parts = difference, combine("add", half, half)
     return str(
         block.emit(
             f"stablehlo.complex {parts[0]}, {parts[1]} : ({t(part)}, {t(part)}) -> "
@@ -354,10 +363,15 @@ integer_pow_p = elementwise(
 
 def _sign_lower(ctx: Any, x: str) -> str:
     aval = ctx.avals_out[0]
-    if not dtypes.issubdtype(aval.dtype, np.unsignedinteger):
-        return ctx.block.elementwise("stablehlo.sign", (x,), aval)
-    zero, one = ctx.block.splat(0, aval), ctx.block.splat(1, aval)
     flag = ShapedArray(aval.shape, np.bool_)
+    if not dtypes.issubdtype(aval.dtype, np.unsignedinteger):
+        sign = ctx.block.elementwise("stablehlo.sign", (x,), aval)
+        if not dtypes.issubdtype(aval.dtype, np.complexfloating):
+            return sign
+        zero = ctx.block.splat(0, aval)  # of which each part keeps its sign
+        is_zero = ctx.block.compare("EQ", x, zero, aval, "FLOAT", flag)
+        return elementwise_rules.emit_select(ctx, is_zero, x, sign, flag, aval)
+    zero, one = ctx.block.splat(0, aval), ctx.block.splat(1, aval)
     is_zero = ctx.block.compare("EQ", x, zero, aval, "UNSIGNED", flag)
     return elementwise_rules.emit_select(ctx, is_zero, zero, one, flag, aval)
 

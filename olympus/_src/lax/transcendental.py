@@ -94,7 +94,8 @@ exp2_p = elementwise(
 def _exp2_lower(ctx: Any, x: str, *, accuracy: Any = None) -> str:
     aval = ctx.avals_out[0]
     exact = accuracy_text(accuracy)
-    if exact:  # which a power cannot have
+    # A power cannot have an accuracy, and that of complex numbers is NaN far out.
+    if exact or dtypes.issubdtype(aval.dtype, np.complexfloating):
         scale = ctx.block.splat(math.log(2), aval)
         x = ctx.block.elementwise("stablehlo.multiply", (x, scale), aval)
         return ctx.block.elementwise("stablehlo.exponential", (x,), aval, exact)

@@ -125,8 +125,13 @@ class Numbering:
 
 def file_of(position: Any) -> str:
     """The file of a position, as modules name it."""
+    return canonical_file(str(position.file))
+
+
+def canonical_file(name: str) -> str:
+    """A file's name without what a setting takes from all of them."""
     pattern = config.hlo_source_file_canonicalization_regex.value
-    return re.sub(pattern, "", position.file) if pattern else str(position.file)
+    return re.sub(pattern, "", name) if pattern else name
 
 
 def _place(position: Any) -> str:

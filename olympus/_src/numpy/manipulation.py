@@ -406,7 +406,8 @@ def transpose(a: ArrayLike, axes: Sequence[int] | None = None) -> Array:
       axes: for each axis of the result, a's axis; None reverses them.
 
     Raises:
-      ValueError: it is not a permutation of the axes.
+      ValueError: an axis is out of bounds.
+      TypeError: `axes` is not a permutation of the axes.
 
     Source: NumPy, `numpy.transpose`.
 
@@ -420,11 +421,14 @@ def transpose(a: ArrayLike, axes: Sequence[int] | None = None) -> Array:
     if axes is None:
         order = tuple(range(rank - 1, -1, -1))
     else:
-        order = sizes_.canonicalize_axes(axes, rank, "numpy.transpose")
-        if len(order) != rank:
-            raise ValueError(
-                f"numpy.transpose: axes must name each of the {rank} axes once, got "
-                f"{tuple(axes)}"
+        axes = sizes_.as_axes(axes)
+        axis = sizes_.canonicalize_axis
+        order = tuple([axis(i, rank, "numpy.transpose") for i in axes])
+        if sorted(order) != list(range(rank)):
+            raise TypeError(
+                f"numpy.transpose: axes must be a permutation of the operand's {rank} "
+                f"axes, got {axes} for {aval_of(a).short()}; name each axis "
+                "once, or leave axes out to reverse them"
             )
     return _permute_axes(a, order)
 

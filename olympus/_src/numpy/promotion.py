@@ -14,7 +14,7 @@ import numpy as np
 
 from olympus._src.core import avals, dtypes, ir, reads, trace
 from olympus._src.core.array_type import Array
-from olympus._src.foundation import caching, config
+from olympus._src.foundation import caching, config, errors
 from olympus._src.interpreters import concrete_arrays, evaluate, partial_eval
 from olympus._src.lax import elementwise, families, shaping, sharding_constraints, sizes
 
@@ -394,7 +394,7 @@ def _promote_by_steps(promote: Any, name: str, args: tuple[Any, ...]) -> Sequenc
             key.append(kind if kind in _NUMBERS else x.aval)
     except AttributeError:  # NumPy's arrays, or what is not an array at all
         check_arraylike(name, *args)
-        return broadcast(name, promote(*args))
+        return broadcast(name, _promote_numbers(promote, name, args))
     steps = _steps.get(tuple(key))
     if steps is None:
         steps = _steps[tuple(key)] = _work_out(promote, name, args)
@@ -404,6 +404,20 @@ def _promote_by_steps(promote: Any, name: str, args: tuple[Any, ...]) -> Sequenc
 
 
 _AS_THEY_ARE: tuple[Any, ...] = ()
+
+
+def _promote_numbers(promote: Any, name: str, args: Sequence[Any]) -> Any:
+    try:
+        return promote(*args)
+    except errors.TypePromotionError:
+        types = [aval_of(x).dtype for x in args]
+        if not any(map(dtypes.is_extended, types)):
+            raise
+        raise TypeError(
+            f"numpy.{name}: no operation takes {' and '.join(map(str, types))}; a key "
+            "can only be combined with itself: take the words of keys with "
+            "random.key_data"
+        ) from None
 
 
 def _work_out(promote: Any, name: str, args: tuple[Any, ...]) -> tuple[Any, ...]:
@@ -417,7 +431,7 @@ def _work_out(promote: Any, name: str, args: tuple[Any, ...]) -> tuple[Any, ...]
     def run(*tracers: Any) -> list[Any]:
         remaining = iter(tracers)
         operands = [x if type(x) in _NUMBERS else next(remaining) for x in samples]
-        outs = broadcast(name, promote(*operands))
+        outs = broadcast(name, _promote_numbers(promote, name, operands))
         out_avals.extend(aval_of(x) for x in outs)
         return []
 

@@ -58,9 +58,17 @@ def xla_computation(text: str | bytes) -> Any:
     return interrupts.run_uninterrupted(versions.to_xla_computation, text)
 
 
-def hlo_text(text: str | bytes) -> str:
-    """The module as text of XLA's HLO, before optimisation."""
-    return str(xla_computation(text).as_hlo_text())
+def hlo_text(text: str | bytes, debug_info: bool = False) -> str:
+    """The module as text of XLA's HLO, before optimisation.
+
+    Args:
+      text: the module.
+      debug_info: write the source positions that it has.
+    """
+    computation = xla_computation(text)
+    if debug_info:
+        return str(computation.get_hlo_module().to_string())
+    return str(computation.as_hlo_text())
 
 
 def cost_analysis(text: str | bytes, platform: str | None = None) -> dict[str, float]:

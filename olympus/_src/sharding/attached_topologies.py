@@ -44,6 +44,39 @@ def get_attached_topology(platform: str | None = None) -> TopologyDescription:
     return TopologyDescription(client.devices(platform))
 
 
+def get_topology_desc(
+    topology_name: str = "", platform: str | None = None, **kwargs: Any
+) -> TopologyDescription:
+    """Devices that are not here, to compile for; no platform of olympus describes any.
+
+    Args:
+      topology_name: which devices, in the platform's words.
+      platform: its name; None for "tpu".
+      **kwargs: options of the platform.
+
+    Raises:
+      RuntimeError: the platform is "tpu", which is not installed.
+      NotImplementedError: it is another one.
+
+    Example:
+      >>> from olympus.experimental import topologies
+      >>> topologies.get_topology_desc("2x2", "cpu")
+      Traceback (most recent call last):
+        ...
+      NotImplementedError: get_topology_desc: topology not implemented for cpu...
+    """
+    if platform in (None, "tpu"):
+        raise RuntimeError(
+            f"get_topology_desc: topology {topology_name!r} requires TPU support, "
+            "which is not installed; use get_attached_topology() for what is here"
+        )
+    raise NotImplementedError(
+        f"get_topology_desc: topology not implemented for {platform}; use "
+        "get_attached_topology() for the devices that are here, or lower(..., "
+        "lowering_platforms=...) for programs of another platform"
+    )
+
+
 def make_mesh(
     topo: TopologyDescription,
     mesh_shape: Sequence[int],
