@@ -220,6 +220,22 @@ def test_objects_that_refuse_to_be_looked_at():
     assert "another NoArray" in text
 
 
+def test_a_traced_value_that_a_function_captures():
+    captured = {}
+    inner = olympus.jit(lambda x: x * captured["y"])
+
+    def outer(y):
+        captured["y"] = y
+        return inner(y)
+
+    for _ in range(2):
+        olympus.vmap(outer)(ones(3))
+    record = olympus.explain_retraces(inner)[-1]
+    assert record.trace_s > 0
+    assert "held traced values of a function that has ended" in record.cause
+    assert record.cure_kind == "argument"
+
+
 def test_recursive_containers():
     loop = [1]
     loop.append(loop)

@@ -59,7 +59,7 @@ class Pass(NamedTuple):
 
     name: str
     compile_fn: CompileFn
-    generate_dump: GenerateDumpFn
+    generate_dump: Callable[..., SourceMapDump]
 
 
 _passes: dict[str, Pass] = {}

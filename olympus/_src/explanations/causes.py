@@ -207,10 +207,16 @@ def _other_objects(old: Retrace, new: Retrace) -> list[Change]:
     """Static objects of equal hash that are not one object: they may be unequal."""
     before = {static.name: static.value for static in old.signature.static}
     return [
-        Change(name, "identity", values.show(before[name]), values.another(value))
-        for name, _, _, value in new.signature.static
-        if value.kind in ("object", "opaque")
-        if name in before and not value.is_same_object(before[name])
+        Change(
+            static.name,
+            "identity",
+            values.show(before[static.name]),
+            values.another(static.value),
+        )
+        for static in new.signature.static
+        if static.value.kind in ("object", "opaque")
+        if static.name in before
+        and not static.value.is_same_object(before[static.name])
     ]
 
 

@@ -30,6 +30,10 @@ def choose(changes: Sequence[Change], record: Any, earlier: Sequence[Any]) -> Ch
         alike = [c for a in attributes for c in by_attribute.get(a, ())]
         if alike:
             return rule(alike, record, earlier, by_attribute)
+    if record.what == "jit":
+        return "argument", (
+            "Give the traced values that the function captures to it as arguments."
+        )
     return "", ""
 
 

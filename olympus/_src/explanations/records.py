@@ -11,7 +11,7 @@ import itertools
 import threading
 from collections import deque
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 from olympus._src.core import primitive, trace
 from olympus._src.explanations.snapshots import Function, Snapshot
@@ -22,24 +22,30 @@ _explain = primitive.LateRule("explanations.causes", "explain")
 _numbers = itertools.count()
 
 
-class Root(NamedTuple):
+class Root:
     """An argument: its name, how it was passed, and its structure."""
 
-    name: str
-    passed: str
-    structure: Any
+    __slots__ = ("name", "passed", "structure")
+
+    def __init__(self, name: str, passed: str, structure: Any) -> None:
+        self.name = name
+        self.passed = passed
+        self.structure = structure
 
 
-class Static(NamedTuple):
+class Static:
     """A static argument: its name, how it was passed, its hash, and its value."""
 
-    name: str
-    passed: str
-    hash: int
-    value: Snapshot
+    __slots__ = ("hash", "name", "passed", "value")
+
+    def __init__(self, name: str, passed: str, hash: int, value: Snapshot) -> None:
+        self.name = name
+        self.passed = passed
+        self.hash = hash
+        self.value = value
 
 
-class Signature(NamedTuple):
+class Signature:
     """The arguments of a call, without their values.
 
     Attributes:
@@ -51,12 +57,23 @@ class Signature(NamedTuple):
       attribute: what a static value is called.
     """
 
-    structure: Any
-    avals: Sequence[Any]
-    roots: Callable[[], Sequence[Root]]
-    static: Sequence[Static] = ()
-    places: Sequence[Any] = ()
-    attribute: str = "static value"
+    __slots__ = ("attribute", "avals", "places", "roots", "static", "structure")
+
+    def __init__(
+        self,
+        structure: Any,
+        avals: Sequence[Any],
+        roots: Callable[[], Sequence[Root]],
+        static: Sequence[Static] = (),
+        places: Sequence[Any] = (),
+        attribute: str = "static value",
+    ) -> None:
+        self.structure = structure
+        self.avals = avals
+        self.roots = roots
+        self.static = static
+        self.places = places
+        self.attribute = attribute
 
 
 class Retrace:

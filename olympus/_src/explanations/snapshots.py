@@ -10,7 +10,7 @@ import functools
 import types
 import weakref
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -22,7 +22,7 @@ _DEPTH = 3
 _PLAIN = frozenset((bool, int, float, complex, type(None), type(Ellipsis), range))
 
 
-class Snapshot(NamedTuple):
+class Snapshot:
     """A value at one time.
 
     Attributes:
@@ -35,12 +35,24 @@ class Snapshot(NamedTuple):
       ref: the object, if it can be referred to weakly; else its id.
     """
 
-    kind: str
-    type: Any
-    value: Any = None
-    text: str = ""
-    parts: Mapping[Any, Snapshot] | None = None
-    ref: Any = None
+    # No named tuples here: making such a class costs a program's start 0.5 ms.
+    __slots__ = ("kind", "parts", "ref", "text", "type", "value")
+
+    def __init__(
+        self,
+        kind: str,
+        type: Any,
+        value: Any = None,
+        text: str = "",
+        parts: Mapping[Any, Snapshot] | None = None,
+        ref: Any = None,
+    ) -> None:
+        self.kind = kind
+        self.type = type
+        self.value = value
+        self.text = text
+        self.parts = parts
+        self.ref = ref
 
     def is_same_object(self, other: Snapshot) -> bool:
         """Whether two snapshots are of one object, as far as can be told."""
@@ -157,7 +169,7 @@ def _reference(x: Any) -> Any:
 # -- functions -------------------------------------------------------------------------
 
 
-class Function(NamedTuple):
+class Function:
     """A function at one time.
 
     Attributes:
@@ -170,13 +182,25 @@ class Function(NamedTuple):
       where: its place, if that is not its code's.
     """
 
-    name: str
-    chain: tuple[Any, ...]
-    code: Any
-    parts: Mapping[tuple[str, str], Snapshot]
-    inner: Any
-    form: str
-    where: str = ""
+    __slots__ = ("chain", "code", "form", "inner", "name", "parts", "where")
+
+    def __init__(
+        self,
+        name: str,
+        chain: tuple[Any, ...],
+        code: Any,
+        parts: Mapping[tuple[str, str], Snapshot],
+        inner: Any,
+        form: str,
+        where: str = "",
+    ) -> None:
+        self.name = name
+        self.chain = chain
+        self.code = code
+        self.parts = parts
+        self.inner = inner
+        self.form = form
+        self.where = where
 
     @property
     def place(self) -> str:

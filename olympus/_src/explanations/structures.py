@@ -27,7 +27,7 @@ def changes(old: Signature, new: Signature) -> list[Change]:
     if len(old_roots) == len(new_roots) and _are_operands((*old_roots, *new_roots)):
         # What an operation's operands are called depends on who applies it.
         pairs = zip(old_roots, new_roots, strict=True)
-        old_roots = [root._replace(name=like.name) for root, like in pairs]
+        old_roots = [Root(like.name, "", root.structure) for root, like in pairs]
     return list(_root_changes(old_roots, before, new_roots, after))
 
 
