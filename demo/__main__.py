@@ -2,7 +2,9 @@
 
 usage: python -m demo [--epochs N] [--out DIR]
 
-Prints the programs and timings, and writes DIR/stages.html (default demo/out).
+Prints the programs and timings, and writes two pages into DIR (default demo/out):
+stages.html, and lens.html, which shows the training step line by line from Python to
+XLA's instructions.
 """
 
 import argparse
@@ -130,15 +132,21 @@ def main():
     times = show_timings(params, x, y)
     state, history, step = train(params, training, held_out, options.epochs)
     guesses = np.asarray(olympus.jit(model.scores)(state[0], held_out[0])).argmax(1)
+    view = olympus.lens(step)(state, x, y)
     info = show_retraces(step, state, held_out)
 
     options.out.mkdir(parents=True, exist_ok=True)
     written = options.out / "stages.html"
     text = page.render(stages, times, history, held_out, guesses, info)
     written.write_text(text, encoding="utf-8")
+    seen = options.out / "lens.html"
+    view.save(seen)
+    heading("Where the time of a training step goes")
+    print(clipped(str(view.costs), 10))
     heading("Result")
     print(f"held-out accuracy {history[-1][2]:.1%} on {len(held_out[0])} digits")
-    print(f"all of it took {time.perf_counter() - began:.1f} s; see {written}")
+    print(f"all of it took {time.perf_counter() - began:.1f} s")
+    print(f"see {written} and {seen}")
 
 
 if __name__ == "__main__":
