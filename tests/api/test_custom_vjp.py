@@ -506,3 +506,52 @@ def test_fwd_gives_way_to_the_function_where_no_residual_is_read():
         second = olympus.grad(olympus.grad(wrap(f)))(0.7)
         np.testing.assert_allclose(second, -10 * np.sin(0.7), rtol=1e-6)
     assert "remat_opt[" in str(olympus.make_olympuspr(olympus.grad(f))(0.7))
+
+
+def _replacing(f):
+    """A function whose rule gives 42 for the cotangent, whatever comes."""
+    g = olympus.custom_vjp(f)
+    g.defvjp(
+        lambda x: (f(x), None),
+        lambda _, ct: (onp.full_like(olympus.tree.leaves(ct)[0], 42.0),),
+    )
+    return g
+
+
+def _silent(f):
+    g = olympus.custom_vjp(f)
+    g.defvjp(lambda x: (f(x), None), lambda _, ct: (None,))
+    return g
+
+
+@pytest.mark.parametrize("wrap", [lambda f: f, olympus.jit, olympus.checkpoint])
+def test_rules_run_behind_others_that_give_none(wrap):
+    # Recorded from JAX 0.10.2; libraries return statistics of a step in this way.
+    replacing = _replacing(lambda x: x * 3)
+    silent = _silent(lambda x: x * 2)
+    cases = [
+        lambda x: silent(replacing(x)),
+        lambda x: silent(replacing(x) * 2),
+        lambda x: silent(onp.sin(replacing(x))),
+        lambda x: silent(_replacing(lambda x: (x * 3, x * 4))(x)[1]),
+        lambda x: _silent(lambda pair: pair[0])((replacing(x), 1.0)),
+    ]
+    for f in cases:
+        assert olympus.grad(wrap(f))(1.0) == 42
+        assert olympus.vjp(wrap(f), 1.0)[1](1.0) == (42,)
+        np.testing.assert_array_equal(
+            olympus.vmap(olympus.grad(wrap(f)))(onp.ones(2)), [42, 42]
+        )
+
+    def steps(x):
+        return lax.scan(lambda c, _: (c, silent(replacing(c))), x, None, length=2)[
+            1
+        ].sum()
+
+    assert olympus.grad(wrap(steps))(1.0) == 84
+
+
+def test_rules_do_not_run_where_nothing_depends_on_them():
+    replacing = _replacing(lambda x: x * 3)
+    assert olympus.grad(lambda x: lax.stop_gradient(replacing(x)) + x)(1.0) == 1
+    assert olympus.grad(lambda x: (replacing(x), x)[1])(1.0) == 1

@@ -187,7 +187,7 @@ def compile_olympuspr(
     return staging.make_olympuspr(f)(*f_args, **f_kwargs)
 
 
-def make_olympuspr_dump(olympuspr: Any, **_: Any) -> SourceMapDump:
+def make_olympuspr_dump(olympuspr: Any, /, **_: Any) -> SourceMapDump:
     """The text and the map of a traced program."""
     rows = [
         (line, None if place is None else _place_of(place))
@@ -215,7 +215,7 @@ def _lowered(f: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> stages.L
     return lowered
 
 
-def stable_hlo_generate_dump(lowered: stages.Lowered, **_: Any) -> SourceMapDump:
+def stable_hlo_generate_dump(lowered: stages.Lowered, /, **_: Any) -> SourceMapDump:
     """The text and the map of a lowered program in StableHLO."""
     text = lowered.as_text(debug_info=True)
     return SourceMapDump(
@@ -223,7 +223,7 @@ def stable_hlo_generate_dump(lowered: stages.Lowered, **_: Any) -> SourceMapDump
     )
 
 
-def original_hlo_generate_dump(lowered: stages.Lowered, **_: Any) -> SourceMapDump:
+def original_hlo_generate_dump(lowered: stages.Lowered, /, **_: Any) -> SourceMapDump:
     """The text and the map of a lowered program in XLA's language."""
     text = lowered.as_text("hlo", debug_info=True)
     return SourceMapDump(source_maps.parse_hlo_dump(text), text, "hlo:original")
@@ -231,6 +231,7 @@ def original_hlo_generate_dump(lowered: stages.Lowered, **_: Any) -> SourceMapDu
 
 def optimized_generate_dump(
     lowered: stages.Lowered,
+    /,
     xla_compiler_flags: Mapping[str, Any] | None = None,
     **_: Any,
 ) -> SourceMapDump:

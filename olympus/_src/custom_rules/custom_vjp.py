@@ -29,7 +29,7 @@ from olympus._src.core.symbolic_values import Linear, Zero
 from olympus._src.custom_rules.remat_opt import remat_opt_p
 from olympus._src.interpreters import ad, batching, concrete_arrays
 from olympus._src.interpreters.discharge import CustomRuleOnRefs
-from olympus._src.lax import reductions
+from olympus._src.lax import families, reductions
 from olympus._src.programs import captured, functions, series
 
 # -- the function ----------------------------------------------------------------------
@@ -298,11 +298,19 @@ def _lin_transpose(
         raise _refuse(bwd)
     in_cts = bwd(args[:num_res], cts)
     nonzero = [ct for ct, zero in zip(in_cts, in_zeros, strict=True) if not zero]
+    # As values, also where they are zero: another rule may follow that gives more than
+    # a multiple of its cotangent, such as a statistic of this step.
     back = [
-        ct if type(x) is Linear else None
+        _as_value(ct) if type(x) is Linear else None
         for ct, x in zip(nonzero, args[num_res:], strict=True)
     ]
     return [None] * num_res + back
+
+
+def _as_value(ct: Any) -> Any:
+    if type(ct) is Zero and ct.aval.dtype != dtypes.float0:
+        return families.instantiate(ct)
+    return ct
 
 
 def _lin_discharge(context: Any, args: Any, **params: Any) -> Any:

@@ -9,7 +9,13 @@ from olympus._src import tree
 from olympus._src.api import reverse_mode, shapes
 from olympus._src.api.jit import jit
 from olympus._src.core import ir, trace
-from olympus._src.export import calling, checks, divisions, portable_modules
+from olympus._src.export import (
+    calling,
+    checks,
+    divisions,
+    outlining,
+    portable_modules,
+)
 from olympus._src.export.checks import DisabledSafetyCheck
 from olympus._src.export.exported import (
     Exported,
@@ -199,8 +205,11 @@ def _lower(
         if isinstance(c, trace.Tracer):
             raise trace.leak_error(c, "export")
     donated = set(traced.donate_argnums)
+    program = closed.olympuspr
+    if division is None:
+        program = outlining.outline(program, platforms[0])
     lowered = portable.lower(
-        closed.olympuspr,
+        program,
         closed.consts,
         name=traced.fun_name,
         platforms=platforms,

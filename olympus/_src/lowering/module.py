@@ -89,12 +89,16 @@ class Module:
         self._meshes: dict[str, str] = {}
         self._group_numbers = itertools.count()
 
+    def share_by_text(self) -> None:
+        """Writes functions of equal text once, also those of different programs."""
+        self._by_text = {}
+
     def for_platforms(self, platforms: Sequence[str]) -> list[Module]:
         """Modules that write platform-specific code into this one.
 
         Functions of equal text are written once for all of them.
         """
-        self._by_text = {}
+        self.share_by_text()
         views = []
         for platform in platforms:
             view = Module(self.name, platform, self.locate)

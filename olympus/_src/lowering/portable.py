@@ -48,6 +48,7 @@ def lower_portable(
       division: how it is divided over several devices.
     """
     module = Module(name, variants[0][0])
+    module.share_by_text()
     if division is not None:
         module.divided_over = division.mesh
     module.variables, find_sizes = (), None
