@@ -97,7 +97,6 @@ def test_calls_inside_transformations():
 
 def test_parameters_that_are_equal_in_python_alone_stay_apart():
     """0.0 and -0.0 are equal there, and not to a program."""
-
     (eqn,) = olympus.make_olympuspr(lax.erf_inv)(np.float32(0.5)).eqns
     keys = [
         outlining._key(eqn.replace(params={"limit": limit}))
