@@ -494,6 +494,7 @@ hi_pullback_p = _OfUser(
     abstract=_pullback_abstract,
     impl=_refuse_pushforward,
     to_low=_refuse_pushforward,
+    batch=lambda axis, args, dims, **params: _refuse_pushforward(*args, **params),
     transpose=_pullback_transpose,
     print=_print,
 )
