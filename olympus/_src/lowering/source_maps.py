@@ -33,10 +33,10 @@ class SourceMap(NamedTuple):
       '{"version": 3, "sources": ["f.py"], "sourcesContent": [], "names": [], "mappings": "IAEQ;"}'
     """  # noqa: E501 - an output
 
-    version: int
-    sources: Sequence[str]
-    sources_content: Sequence[str]
-    names: Sequence[str]
+    version: int  # of the format, which is 3
+    sources: Sequence[str]  # file names
+    sources_content: Sequence[str]  # texts of the files, or none
+    names: Sequence[str]  # which segments may refer to
     mappings: Mappings
 
     def to_json(self) -> str:
