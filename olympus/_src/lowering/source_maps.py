@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 Segment = tuple[int, ...]
+Texts = Sequence[str]
 Mappings = Sequence[Sequence[Segment]]
 
 
@@ -33,10 +34,10 @@ class SourceMap(NamedTuple):
       '{"version": 3, "sources": ["f.py"], "sourcesContent": [], "names": [], "mappings": "IAEQ;"}'
     """  # noqa: E501 - an output
 
-    version: int  # of the format, which is 3
-    sources: Sequence[str]  # file names
-    sources_content: Sequence[str]  # texts of the files, or none
-    names: Sequence[str]  # which segments may refer to
+    version: int
+    sources: Texts
+    sources_content: Texts
+    names: Texts
     mappings: Mappings
 
     def to_json(self) -> str:
