@@ -1,6 +1,7 @@
 """The errors of olympus: what causes them, and classes for `except` clauses."""
 
 from olympus._src.foundation.errors import (
+    BadNumberError,
     ConcretizationTypeError,
     InconclusiveDimensionOperation,
     InternalError,
@@ -21,6 +22,7 @@ from olympus._src.foundation.errors import (
 from olympus._src.runtime.versions import XlaRuntimeError as OlympusRuntimeError
 
 __all__ = [
+    "BadNumberError",
     "ConcretizationTypeError",
     "InconclusiveDimensionOperation",
     "InternalError",

@@ -330,6 +330,10 @@ class Checks:
         pairs = zip(new, state, strict=True)
         return [elementwise.select(open_, x, y) for x, y in pairs]
 
+    def advance(self, state: Sequence[Any], new: Sequence[Any] | None) -> list[Any]:
+        """The state after one more iteration of a loop, which had the state `new`."""
+        return list(state) if new is None else self.merge(state, new)
+
     @staticmethod
     def size_of(sites: Iterable[failures.Site]) -> int:
         """How many arrays a state of these sites has."""

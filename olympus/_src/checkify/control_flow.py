@@ -102,7 +102,7 @@ def _scan(bind: Any, checks: Any, args: Any, params: Any) -> list[Any]:
     def run(*values: Any) -> list[Any]:
         before, operands = values[n : n + size], values[n + size :]
         state, outs = checked.run(*body.consts, *values[:n], *operands)
-        return [*checks.merge(before, state), *outs]
+        return [*checks.advance(before, state), *outs]
 
     in_avals = [*inner[:n], *map(avals_.aval_of, start), *inner[n:]]
     program, consts = _trace(run, body, in_avals)
@@ -203,11 +203,11 @@ class _While:
         inputs = [*consts[self.n_test :], *values[ends + size :]]
         if self._in_body is None:
             new = ir.program_as_function(self._body)(*inputs)
+            state = self._checks.advance(state, None)
         else:
             state_in_body, new = self._in_body.run(*self._body.consts, *inputs)
-            state = self._checks.merge(
-                state, self._widen(state_in_body, self._in_body, 0)
-            )
+            state_in_body = self._widen(state_in_body, self._in_body, 0)
+            state = self._checks.advance(state, state_in_body)
         if self._in_test is not None:
             n_carry = len(values) - ends - size
             tested, _ = self.tested([*consts[: self.n_test], *new[:n_carry]])

@@ -36,7 +36,7 @@ from olympus._src.core.primitive import (
 )
 from olympus._src.interpreters import batching
 from olympus._src.lax import elementwise, families, reductions
-from olympus._src.programs import inner_programs, stepping
+from olympus._src.programs import inner_programs
 from olympus._src.programs.scan_operands import Parts as ScanParts
 from olympus._src.programs.while_operands import Parts
 
@@ -336,7 +336,7 @@ bounded_while_p = Primitive(
     to_low=LateRule("control_flow.hi_lowering", "bounded_while"),
     print=_print,
     needs_full_build=True,
-    impl=inner_programs.compiled_impl(stepping.while_loop),
+    impl=inner_programs.compiled_impl(),
     checkify=takes_primitive(functools.partial(control_flow.while_loop, before=1)),
 )
 

@@ -17,7 +17,7 @@ from olympus._src.foundation import config
 from olympus._src.interpreters import batching, concrete_arrays, evaluate, partial_eval
 from olympus._src.lax import barriers, elementwise, families
 from olympus._src.lowering import types
-from olympus._src.programs import inner_programs, rematerialization, series, stepping
+from olympus._src.programs import inner_programs, rematerialization, series
 
 INDEX = avals_.ShapedArray((), np.dtype(np.int32))
 
@@ -228,7 +228,7 @@ cond_p = Primitive(
     lower=_lower,
     batch=_batch,
     dce=_dce,
-    impl=inner_programs.compiled_impl(stepping.cond),
+    impl=inner_programs.compiled_impl(),
     checkify=control_flow.cond,
     discharge=LateRule("control_flow.discharging", "cond"),
     to_low=LateRule("control_flow.hi_lowering", "cond"),

@@ -34,7 +34,7 @@ from olympus._src.lax import (
     reductions,
     slicing,
 )
-from olympus._src.programs import inner_programs, stepping
+from olympus._src.programs import inner_programs
 from olympus._src.programs.scan_operands import Parts
 
 
@@ -354,6 +354,6 @@ counted_scan_p = Primitive(
     print=_print,
     needs_full_build=True,
     checkify=control_flow.counted_scan,
-    impl=inner_programs.compiled_impl(stepping.counted_scan),
+    impl=inner_programs.compiled_impl(),
     to_low=LateRule("control_flow.hi_lowering", "counted_scan"),
 )

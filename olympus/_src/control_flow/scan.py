@@ -26,7 +26,7 @@ from olympus._src.core.sizes import as_size, at_least
 from olympus._src.foundation import config, errors
 from olympus._src.interpreters import partial_eval
 from olympus._src.lax import concatenation, sharding_rules, stacking
-from olympus._src.programs import inner_programs, rematerialization, series, stepping
+from olympus._src.programs import inner_programs, rematerialization, series
 from olympus._src.programs.scan_operands import Parts
 
 ShapedArray = avals_.ShapedArray
@@ -218,7 +218,7 @@ scan_p = _Scan(
     dce=dce,
     print=_print,
     needs_full_build=True,
-    impl=inner_programs.compiled_impl(stepping.scan),
+    impl=inner_programs.compiled_impl(),
     batch=batch,
     checkify=control_flow.scan,
     discharge=LateRule("control_flow.discharging", "scan"),

@@ -26,7 +26,7 @@ from olympus._src.foundation import config, errors
 from olympus._src.interpreters import batching, partial_eval
 from olympus._src.lax import families
 from olympus._src.lowering import types
-from olympus._src.programs import inner_programs, series, stepping
+from olympus._src.programs import inner_programs, series
 from olympus._src.programs.while_operands import Parts
 
 BOOL = np.dtype(np.bool_)
@@ -357,7 +357,7 @@ while_p = Primitive(
     dce=while_operands.drop_unused,
     print=_print,
     needs_full_build=True,
-    impl=inner_programs.compiled_impl(stepping.while_loop),
+    impl=inner_programs.compiled_impl(),
     checkify=control_flow.while_loop,
     discharge=LateRule("control_flow.discharging", "while_loop"),
     to_low=LateRule("control_flow.hi_lowering", "while_loop"),

@@ -192,6 +192,13 @@ debug_infs = define(
     "Check every result for infinities, as debug_nans does for NaN.",
     traces=True,
 )
+debug_all_numbers = define(
+    "debug_all_numbers",
+    setting_types.TRUTH,
+    False,
+    "With debug_nans or debug_infs, check the result of every operation inside of "
+    "compiled programs, also where it does not reach a result.",
+)
 disable_jit = define(
     "disable_jit",
     setting_types.TRUTH,

@@ -11,6 +11,8 @@
     │   │   ├── KeyReuseError                 a random key was consumed twice
     │   │   └── ShardingTypeError             types divide arrays in ways that conflict
     │   └── OlympusprTypeError                a program that is not well typed
+    ├── FloatingPointError
+    │   └── BadNumberError                    a result is NaN or infinite
     ├── IndexError
     │   └── OlympusIndexError
     │       └── NonConcreteBooleanIndexError  a mask that is traced has no known size
@@ -143,6 +145,34 @@ class UnexpectedTracerError(OlympusTypeError):
 
 class KeyReuseError(OlympusTypeError):
     """A random key was consumed a second time, which repeats its numbers."""
+
+
+class BadNumberError(FloatingPointError):
+    """A result is NaN or infinite, with the setting `debug_nans` or `debug_infs`.
+
+    Attributes:
+      primitive: the operation that made it; None where that is not known.
+      position: the user's line, or None.
+      direction: 'backward' or 'forward' within a derivative, or ''.
+      iterations: that of each loop around it, the outermost first, from 0.
+      index: of the first bad element.
+      operands, results: the operation's values there, arrays of NumPy.
+      cure: what usually helps, or ''.
+
+    Example:
+      >>> from olympus import errors
+      >>> issubclass(errors.BadNumberError, FloatingPointError)
+      True
+    """
+
+    primitive: str | None = None
+    position: object = None
+    direction: str = ""
+    iterations: tuple[int, ...] = ()
+    index: tuple[int, ...] = ()
+    operands: tuple[object, ...] = ()
+    results: tuple[object, ...] = ()
+    cure: str = ""
 
 
 class ShardingTypeError(OlympusTypeError):

@@ -514,15 +514,11 @@ def lower_closed(
     return lowering.lower_program(ctx.module, block, closed.olympuspr, consts, args)
 
 
-def compiled_impl(steps: Callable[..., Any] | None = None) -> Callable[..., Any]:
+def compiled_impl() -> Callable[..., Any]:
     """A rule that runs one application of a primitive as a compiled program.
 
     The executable is kept with the program among its parameters; for a new program that
     lowers to the same text, it is found by that.
-
-    Args:
-      steps: runs it step by step on (arguments, parameters), for an error about a bad
-        number to name an operation inside.
     """
 
     @takes_primitive
@@ -531,18 +527,12 @@ def compiled_impl(steps: Callable[..., Any] | None = None) -> Callable[..., Any]
         arrays = concrete_arrays.on_device(args, device)
         avals = tuple([a.aval for a in arrays])
         places = _places_of(arrays)
-        try:
-            compiled = _executable_of(p, avals, places, params, device)
-            firsts = sorted(set(places))
-            buffers = [arrays[i]._buffer for i in firsts]
-            if config.debug_key_reuse.value:
-                return evaluate.follow_run(compiled, [args[i] for i in firsts], buffers)
-            return compiled.run(buffers)
-        except FloatingPointError as error:
-            caught = error
-        if steps is not None:
-            steps(arrays, params)
-        raise caught
+        compiled = _executable_of(p, avals, places, params, device)
+        firsts = sorted(set(places))
+        buffers = [arrays[i]._buffer for i in firsts]
+        if config.debug_key_reuse.value:
+            return evaluate.follow_run(compiled, [args[i] for i in firsts], buffers)
+        return compiled.run(buffers)
 
     return impl
 

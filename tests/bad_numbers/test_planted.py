@@ -1,0 +1,88 @@
+"""Each planted NaN and infinity is found at its line, and explained."""
+
+import inspect
+
+import numpy as np
+import pytest
+
+import olympus
+import olympus.numpy as jnp
+from olympus import errors, lax
+from tests.bad_numbers import planted
+
+
+def error_of(run, *args, kind="nan"):
+    setting = olympus.debug_nans if kind == "nan" else olympus.debug_infs
+    with setting(True), pytest.raises(errors.BadNumberError) as caught:
+        run(*args)
+    return caught.value
+
+
+def marked_line(function):
+    """The line of the mark in a row's program."""
+    lines, first = inspect.getsourcelines(inspect.unwrap(function))
+    [at] = [i for i, line in enumerate(lines) if line.rstrip().endswith("# here")]
+    return first + at
+
+
+@pytest.mark.parametrize("row", planted.ROWS, ids=lambda row: row.run.__name__)
+def test_planted(row):
+    error = error_of(row.run, *row.args, kind=row.kind)
+    said = str(error)
+    assert error.position.line == marked_line(row.run), said
+    assert error.direction == row.direction, said
+    assert error.iterations == row.iterations, said
+    assert row.index is None or error.index == row.index, said
+    assert row.cure in error.cure, said
+
+
+def test_there_are_sixty():
+    assert len(planted.ROWS) >= 60
+
+
+def test_a_nan_that_came_in_is_said_by_the_name_of_its_argument():
+    @olympus.jit
+    def f(params, x):
+        return x @ params["w"][1]
+
+    w = np.ones((3, 2), np.float32)
+    w[2, 1] = np.nan
+    error = error_of(f, {"w": [w, w]}, np.ones(3, np.float32))
+    assert "it came in with params['w'][1][2, 1] (nan)" in str(error)
+
+
+def test_a_bad_argument_that_is_masked_is_not_blamed():
+    @olympus.jit
+    def f(data, x):
+        return jnp.where(jnp.isnan(data), 0.0, data) + jnp.log(x)
+
+    data = np.asarray([np.nan, 1], np.float32)
+    error = error_of(f, data, np.asarray([1, -1], np.float32))
+    assert error.primitive == "log"
+    assert error.index == (1,)
+
+
+def test_donated_arguments_are_kept_for_the_search():
+    f = olympus.jit(lambda x: jnp.log(x) + 1, donate_argnums=0)
+    error = error_of(f, jnp.asarray([1.0, -1.0]))
+    assert error.primitive == "log"
+    assert float(error.operands[0][1]) == -1
+
+
+def test_hidden_numbers_are_found_on_request():
+    f = olympus.jit(lambda x: jnp.where(x > 0, jnp.log(x), 0.0))
+    x = np.asarray([-1, 2], np.float32)
+    with olympus.debug_nans(True):
+        f(x)
+    olympus.config.update("olympus_debug_all_numbers", True)
+    try:
+        assert error_of(f, x).primitive == "log"
+    finally:
+        olympus.config.update("olympus_debug_all_numbers", False)
+
+
+def test_a_long_scan_is_one_run():
+    xs = np.ones(1000, np.float32)
+    xs[700] = -1
+    scan = olympus.jit(lambda xs: lax.scan(lambda c, x: (c + jnp.log(x), c), 0.0, xs))
+    assert error_of(scan, xs).iterations == (700,)
