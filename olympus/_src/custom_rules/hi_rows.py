@@ -47,6 +47,17 @@ def _jvp(primals: Any, tangents: Any, *, size: int) -> Any:
     return [out], [repeat(t, size) if is_high else families.insert_axis(t, 0, size)]
 
 
+def _batch(axis: Any, args: Any, dims: Any, *, size: int) -> Any:
+    """Refuses a mapped value: where its rows would go, its type does not tell."""
+    del axis, size
+    aval = avals_.aval_of(args[0])
+    raise NotImplementedError(
+        f"vmap: a loop whose carry is of the high type {aval.short()} is mapped twice, "
+        f"with the carry mapped along {dims[0]!r} and repeated by the inner map; map "
+        "the arrays of the value, or write one vmap over both axes"
+    )
+
+
 repeat_rows_p = Primitive(
     "repeat_rows",
     multiple_results=True,
@@ -56,4 +67,5 @@ repeat_rows_p = Primitive(
     impl=_repeat_lows,
     to_low=_repeat_lows,
     jvp=_jvp,
+    batch=_batch,
 )
