@@ -40,6 +40,14 @@ class Parameters:
         leaves, structure = tree.tree_flatten((args, kwargs))
         return Call(self.fun, static_args, static_kwargs, leaves, structure)
 
+    def dynamic(
+        self, args: tuple[Any, ...], kwargs: dict[str, Any]
+    ) -> tuple[tuple[Any, ...], dict[str, Any]]:
+        """The arguments that are not static."""
+        nums = {i + len(args) if i < 0 else i for i in self.nums}
+        positional = tuple([x for i, x in enumerate(args) if i not in nums])
+        return positional, {k: v for k, v in kwargs.items() if k not in self.names}
+
     def _check_hashable(self, name: Any, value: Any) -> None:
         try:
             hash(value)

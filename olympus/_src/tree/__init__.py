@@ -49,7 +49,9 @@ from olympus._src.tree.mismatch import (
 from olympus._src.tree.partial import Partial
 from olympus._src.tree.registry import (
     default_registry,
+    is_record_type,
     public_names,
+    record_types,
     register_dataclass,
     register_pytree_node,
     register_pytree_node_class,
