@@ -366,10 +366,9 @@ static inline int row_add(Row *row, PyObject *item) {
   return row_take(row, Py_NewRef(item));
 }
 
-static int walk_start(Walk *walk) {
+static void walk_start(Walk *walk) {
   row_start(&walk->tokens);
   row_start(&walk->buffers);
-  return 0;
 }
 
 static void walk_end(Walk *walk) {
@@ -383,6 +382,15 @@ enum { FAILED = -1, UNKNOWN = 0, WALKED = 1 };
   do {                 \
     if ((condition) < 0) return FAILED; \
   } while (0)
+
+/* The row as a tuple, which takes over what the row owns. */
+static int row_as_tuple(Row *row, PyObject **tuple) {
+  if ((*tuple = PyTuple_New(row->size)) == NULL) return FAILED;
+  for (Py_ssize_t i = 0; i < row->size; i++)
+    PyTuple_SET_ITEM(*tuple, i, row->items[i]);
+  row->size = 0;
+  return WALKED;
+}
 
 static int walk_array(Walk *walk, PyObject *array) {
   PyObject *buffer = slot_of(array, shared.buffer), *aval = slot_of(array, shared.aval);
@@ -532,13 +540,7 @@ static int find_key(Caller *self, Walk *walk, PyObject *const *args, Py_ssize_t 
     int outcome = walk_argument(walk, args[nargs + i], is_static);
     if (outcome != WALKED) return outcome;
   }
-  PyObject *tuple = PyTuple_New(tokens->size);
-  if (tuple == NULL) return FAILED;
-  for (Py_ssize_t i = 0; i < tokens->size; i++)
-    PyTuple_SET_ITEM(tuple, i, tokens->items[i]);
-  tokens->size = 0; /* the tuple owns them now */
-  *key = tuple;
-  return WALKED;
+  return row_as_tuple(tokens, key);
 }
 
 /* The buffers in the order in which the program takes them. */
@@ -894,6 +896,246 @@ static PyType_Spec caller_spec = {
         Py_TPFLAGS_HAVE_VECTORCALL,
     caller_slots};
 
+/* ---- Direct: an operation on arrays that is one program ------------------------------ */
+
+/* Stands for a function of the library. Calls whose arrays are arrays, and whose other
+   arguments are told by value, run a program at once that `learn` found for them. */
+typedef struct {
+  PyObject_HEAD
+  vectorcallfunc vectorcall;
+  PyObject *fun;
+  PyObject *learn; /* gives what runs calls like one, or None */
+  PyObject *table; /* by key: None after one call, then a Runner, or False for never */
+  PyObject *dict, *weakrefs;
+} Direct;
+
+#define MAX_DIRECT 1024
+
+static int walk_operand(Walk *walk, PyObject *value) {
+  if (Py_IS_TYPE(value, shared.array_type)) return walk_array(walk, value);
+  int is_list = PyList_CheckExact(value);
+  if (is_list || PyTuple_CheckExact(value)) {
+    TRY(row_add(&walk->tokens, (PyObject *)Py_TYPE(value)));
+    TRY(row_take(&walk->tokens, PyLong_FromSsize_t(Py_SIZE(value))));
+    if (Py_EnterRecursiveCall(" in the arguments of a call")) return FAILED;
+    int outcome = WALKED;
+    for (Py_ssize_t i = 0; outcome == WALKED && i < Py_SIZE(value); i++)
+      outcome = walk_operand(walk, is_list ? PyList_GET_ITEM(value, i)
+                                           : PyTuple_GET_ITEM(value, i));
+    Py_LeaveRecursiveCall();
+    return outcome;
+  }
+  if (!PyUnicode_CheckExact(value) && !PyLong_CheckExact(value) &&
+      !PyBool_Check(value) && value != Py_None)
+    return UNKNOWN;
+  return walk_static(walk, value);
+}
+
+static int find_direct_key(Walk *walk, PyObject *const *args, Py_ssize_t nargs,
+                           PyObject *kwnames, PyObject **key) {
+  Row *tokens = &walk->tokens;
+  TRY(row_take(tokens, PyObject_CallNoArgs(shared.trace_context)));
+  TRY(row_take(tokens, PyLong_FromSsize_t(nargs)));
+  for (Py_ssize_t i = 0; i < nargs; i++) {
+    int outcome = walk_operand(walk, args[i]);
+    if (outcome != WALKED) return outcome;
+  }
+  Py_ssize_t nkw = kwnames == NULL ? 0 : PyTuple_GET_SIZE(kwnames);
+  for (Py_ssize_t i = 0; i < nkw; i++) {
+    TRY(row_add(tokens, PyTuple_GET_ITEM(kwnames, i)));
+    int outcome = walk_operand(walk, args[nargs + i]);
+    if (outcome != WALKED) return outcome;
+  }
+  return row_as_tuple(tokens, key);
+}
+
+/* Has the Python side say what runs calls like this one. */
+static PyObject *learn_call(Direct *self, PyObject *const *args, Py_ssize_t nargs,
+                            PyObject *kwnames) {
+  PyObject *kwargs = PyDict_New(), *positional = PyTuple_New(nargs), *out = NULL;
+  Py_ssize_t nkw = kwnames == NULL ? 0 : PyTuple_GET_SIZE(kwnames);
+  for (Py_ssize_t i = 0; positional != NULL && i < nargs; i++)
+    PyTuple_SET_ITEM(positional, i, Py_NewRef(args[i]));
+  int failed = kwargs == NULL || positional == NULL;
+  for (Py_ssize_t i = 0; !failed && i < nkw; i++)
+    failed = PyDict_SetItem(kwargs, PyTuple_GET_ITEM(kwnames, i), args[nargs + i]) < 0;
+  if (!failed)
+    out = PyObject_CallFunctionObjArgs(self->learn, positional, kwargs, NULL);
+  Py_XDECREF(positional);
+  Py_XDECREF(kwargs);
+  return out;
+}
+
+/* What runs the call, with its buffers; NULL without an error: the function does. */
+static PyObject *find_runner(Direct *self, PyObject *const *args, Py_ssize_t nargs,
+                             PyObject *kwnames, PyObject **buffers) {
+  Walk walk;
+  PyObject *key = NULL, *runner = NULL;
+  walk_start(&walk);
+  int outcome = find_direct_key(&walk, args, nargs, kwnames, &key);
+  if (outcome == WALKED) {
+    PyObject *found = PyDict_GetItemWithError(self->table, key); /* borrowed */
+    if (found == NULL && !PyErr_Occurred()) {
+      if (PyDict_GET_SIZE(self->table) >= MAX_DIRECT) PyDict_Clear(self->table);
+      PyDict_SetItem(self->table, key, Py_None);
+    } else if (found == Py_None) { /* the second call: worth learning */
+      PyObject *learned = learn_call(self, args, nargs, kwnames);
+      if (learned != NULL) {
+        PyDict_SetItem(self->table, key, learned == Py_None ? Py_False : learned);
+        Py_DECREF(learned);
+      }
+    } else if (found != NULL && Py_IS_TYPE(found, runner_type)) {
+      *buffers = ordered(&walk, Py_None);
+      if (*buffers != NULL) runner = Py_NewRef(found);
+    }
+    Py_DECREF(key);
+  }
+  walk_end(&walk);
+  return runner;
+}
+
+static PyObject *direct_vectorcall(PyObject *object, PyObject *const *args,
+                                   size_t nargsf, PyObject *kwnames) {
+  Direct *self = (Direct *)object;
+  Py_ssize_t nargs = PyVectorcall_NARGS(nargsf);
+  int evaluating = is_evaluating();
+  if (evaluating < 0) return NULL;
+  if (evaluating && !shared.several_devices) {
+    PyObject *buffers = NULL;
+    PyObject *runner = find_runner(self, args, nargs, kwnames, &buffers);
+    if (runner != NULL) {
+      PyObject *out = run_buffers((Runner *)runner, buffers);
+      Py_DECREF(runner);
+      Py_DECREF(buffers);
+      if (out != NULL || !PyErr_ExceptionMatches(PyExc_Exception)) return out;
+      PyErr_Clear(); /* the function raises it with all that it says */
+    } else if (PyErr_Occurred()) {
+      return NULL;
+    }
+  }
+  return PyObject_Vectorcall(self->fun, args, nargsf, kwnames);
+}
+
+static PyObject *direct_new(PyTypeObject *type, PyObject *args, PyObject *kwargs) {
+  static char *words[] = {"fun", "learn", NULL};
+  PyObject *fun, *learn;
+  if (!PyArg_ParseTupleAndKeywords(args, kwargs, "OO", words, &fun, &learn)) return NULL;
+  Direct *self = (Direct *)type->tp_alloc(type, 0);
+  if (self == NULL) return NULL;
+  self->vectorcall = direct_vectorcall;
+  self->fun = Py_NewRef(fun);
+  self->learn = Py_NewRef(learn);
+  self->table = PyDict_New();
+  self->dict = PyDict_New();
+  if (self->table == NULL || self->dict == NULL) {
+    Py_DECREF(self);
+    return NULL;
+  }
+  return (PyObject *)self;
+}
+
+static int direct_traverse(PyObject *object, visitproc visit, void *arg) {
+  Direct *self = (Direct *)object;
+  Py_VISIT(Py_TYPE(object));
+  Py_VISIT(self->fun);
+  Py_VISIT(self->learn);
+  Py_VISIT(self->table);
+  Py_VISIT(self->dict);
+  return 0;
+}
+
+static int direct_clear(PyObject *object) {
+  Direct *self = (Direct *)object;
+  Py_CLEAR(self->fun);
+  Py_CLEAR(self->learn);
+  Py_CLEAR(self->table);
+  Py_CLEAR(self->dict);
+  return 0;
+}
+
+static void direct_dealloc(PyObject *object) {
+  PyTypeObject *type = Py_TYPE(object);
+  PyObject_GC_UnTrack(object);
+  if (((Direct *)object)->weakrefs != NULL) PyObject_ClearWeakRefs(object);
+  direct_clear(object);
+  type->tp_free(object);
+  Py_DECREF(type);
+}
+
+static PyObject *direct_get(PyObject *self, PyObject *instance, PyObject *owner) {
+  (void)owner;
+  if (instance == NULL || instance == Py_None) return Py_NewRef(self);
+  return PyMethod_New(self, instance);
+}
+
+/* What is not its own is the function's: its code, defaults, annotations, ... */
+static PyObject *direct_getattr(PyObject *object, PyObject *name) {
+  PyObject *value = PyObject_GenericGetAttr(object, name);
+  if (value != NULL || !PyErr_ExceptionMatches(PyExc_AttributeError)) return value;
+  PyErr_Clear();
+  return PyObject_GetAttr(((Direct *)object)->fun, name);
+}
+
+static PyObject *direct_class(PyObject *self, void *unused) {
+  (void)self;
+  (void)unused;
+  return Py_NewRef((PyObject *)&PyFunction_Type); /* `inspect` asks this */
+}
+
+static PyObject *direct_repr(PyObject *self) {
+  return PyObject_Repr(((Direct *)self)->fun);
+}
+
+static PyObject *direct_reduce(PyObject *self, PyObject *unused) {
+  (void)unused;
+  return PyObject_GetAttrString(self, "__qualname__");
+}
+
+static PyObject *direct_forget(PyObject *self, PyObject *unused) {
+  (void)unused;
+  PyDict_Clear(((Direct *)self)->table);
+  Py_RETURN_NONE;
+}
+
+static PyMethodDef direct_methods[] = {
+    {"__reduce__", direct_reduce, METH_NOARGS, "It is pickled by its name."},
+    {"forget", direct_forget, METH_NOARGS, "Forgets what it learnt."},
+    {NULL}};
+
+static PyGetSetDef direct_getters[] = {
+    {"__class__", direct_class, NULL, "As of the function it stands for.", NULL},
+    {"__dict__", PyObject_GenericGetDict, PyObject_GenericSetDict, NULL, NULL},
+    {NULL}};
+
+static PyMemberDef direct_members[] = {
+    {"__vectorcalloffset__", T_PYSSIZET, offsetof(Direct, vectorcall), READONLY},
+    {"__dictoffset__", T_PYSSIZET, offsetof(Direct, dict), READONLY},
+    {"__weaklistoffset__", T_PYSSIZET, offsetof(Direct, weakrefs), READONLY},
+    {"table", T_OBJECT_EX, offsetof(Direct, table), READONLY},
+    {NULL}};
+
+static PyType_Slot direct_slots[] = {
+    {Py_tp_new, direct_new},
+    {Py_tp_call, PyVectorcall_Call},
+    {Py_tp_repr, direct_repr},
+    {Py_tp_getattro, direct_getattr},
+    {Py_tp_descr_get, direct_get},
+    {Py_tp_traverse, direct_traverse},
+    {Py_tp_clear, direct_clear},
+    {Py_tp_dealloc, direct_dealloc},
+    {Py_tp_methods, direct_methods},
+    {Py_tp_getset, direct_getters},
+    {Py_tp_members, direct_members},
+    {0, NULL}};
+
+static PyType_Spec direct_spec = {
+    "olympus._src.native.calls.Direct", sizeof(Direct), 0,
+    Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_HAVE_VECTORCALL |
+        Py_TPFLAGS_METHOD_DESCRIPTOR,
+    direct_slots};
+
+static PyTypeObject *direct_type;
+
 /* ---- the module --------------------------------------------------------------------- */
 
 /* The offset of a slot of a Python class. */
@@ -989,6 +1231,7 @@ PyMODINIT_FUNC PyInit_calls(void) {
   if (intern_names() < 0 || add_type(module, &runner_spec, &runner_type) < 0 ||
       add_type(module, &caller_spec, &caller_type) < 0 ||
       add_type(module, &bound_spec, &bound_type) < 0 ||
+      add_type(module, &direct_spec, &direct_type) < 0 ||
       PyModule_AddIntConstant(module, "VERSION", VERSION) < 0) {
     Py_DECREF(module);
     return NULL;

@@ -13,6 +13,7 @@ import numpy as np
 
 from olympus._src.core import array_type, avals, dtypes, scalar_types, trace
 from olympus._src.foundation import array_protocol, source_info, vocabulary
+from olympus._src.interpreters import direct_calls
 from olympus._src.lax import elementwise, shaping, stacking
 from olympus._src.numpy import (
     arg_extremes,
@@ -321,6 +322,8 @@ def _array_namespace(self: Any, *, api_version: str | None = None) -> Any:
 
 def _same(fun: Callable[..., Any], name: str | None = None) -> Any:
     """A function whose first argument is the array, as a method."""
+    if direct_calls.is_direct(fun) and name is None:
+        return fun  # a frame around it would cost as much as it
 
     def method(self: Any, *args: Any, **kwargs: Any) -> Any:
         return fun(self, *args, **kwargs)
