@@ -1,4 +1,4 @@
-"""Builds the part in C, if there is a compiler; everything else is in pyproject.toml."""
+"""Builds the part in C, if there is a compiler; pyproject.toml has all else."""
 
 from __future__ import annotations
 
@@ -12,12 +12,14 @@ class OptionalExtension(build_ext):
     """Says in one line what is lost where the extension cannot be built."""
 
     def run(self) -> None:
+        """Builds all extensions."""
         try:
             super().run()
         except Exception as error:  # whatever a missing compiler raises
             self._say(error)
 
     def build_extension(self, ext: Extension) -> None:
+        """Builds one extension."""
         try:
             super().build_extension(ext)
         except Exception as error:

@@ -68,7 +68,7 @@ class State:
         self.flat_entries: dict[Any, Entry] = {}  # by types of positional arrays
         self.tree_entries: dict[Any, Entry] = {}  # by structure and types of leaves
         self.placed_entries: dict[Any, Entry] = {}  # by types, and where arrays are
-        # By tokens of the arguments, with the order of the leaves; see `native/calls.c`.
+        # By tokens of the arguments, with the order of leaves; see `native/calls.c`.
         self.native_entries: dict[Any, tuple[Entry, tuple[int, ...] | None]] = {}
         self.entries: dict[Any, Entry] = {}
         self.traced: dict[Any, TracedProgram] = {}

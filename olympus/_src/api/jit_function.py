@@ -519,7 +519,7 @@ class JitFunction(native_calls.Caller):
 
 
 if not native_calls.IS_NATIVE:
-    JitFunction.__call__ = JitFunction._call_slowly  # type: ignore[method-assign]
+    JitFunction.__call__ = JitFunction._call_slowly
 
 
 # Functions of the library have stages too, which are not those of the wrapper.

@@ -87,6 +87,7 @@ if IS_NATIVE:
         bound_attribute=_bound_attribute,
     )
 
+
 class Entry:
     """What a call of a known kind runs.
 
@@ -133,10 +134,9 @@ def leaf_order(
       where these are in order.
     """
     count = itertools.count()
-    numbered = [_numbered(x, count) for x in args], {
-        k: _numbered(v, count) for k, v in kwargs.items()
-    }
-    leaves, structure = tree.flatten((tuple(numbered[0]), numbered[1]))
+    positional = tuple([_numbered(x, count) for x in args])
+    named = {k: _numbered(v, count) for k, v in kwargs.items()}
+    leaves, structure = tree.flatten((positional, named))
     # A class of its own among the nodes is a leaf of the walk.
     if structure != call.structure or any(type(x) is not _Place for x in leaves):
         return False, None
@@ -176,7 +176,8 @@ def runner(structure: Any, compiled: CompiledProgram) -> Callable[[list[Any]], A
     """Runs a program on buffers; its results in a structure, the function's own."""
     if tree.is_one_leaf(structure):
         return compiled.run_one
-    run, unflatten = compiled.run, structure.unflatten
+    run: Any = compiled.run
+    unflatten = structure.unflatten
     if IS_NATIVE and type(run) is native.calls.Runner:
         form = _form(structure)
         if form is not _UNKNOWN:

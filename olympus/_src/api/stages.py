@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Sequence
-from typing import Any, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from olympus._src import tree
 from olympus._src.api import arguments, layouts, native_calls, shapes, signatures
@@ -87,7 +87,13 @@ class _Stage:
 
     # Of each class its own: one of them is a class of C too, whose layout comes first.
     __slots__ = ()
-    _signature: Signature
+
+    if TYPE_CHECKING:
+
+        @property
+        def _signature(self) -> Signature: ...
+        @_signature.setter
+        def _signature(self, signature: Signature) -> None: ...
 
     def __init__(self, signature: Signature) -> None:
         self._signature = signature
@@ -520,7 +526,7 @@ class Compiled(native_calls.Caller, _Stage):
 
 
 if not native_calls.IS_NATIVE:
-    Compiled.__call__ = Compiled._call_slowly  # type: ignore[method-assign]
+    Compiled.__call__ = Compiled._call_slowly
 
 
 def parts_of(compiled: Compiled) -> tuple[Signature, CompiledProgram]:

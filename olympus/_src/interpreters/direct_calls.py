@@ -28,11 +28,13 @@ F = TypeVar("F", bound=Callable[..., Any])
 ArrayImpl = concrete_arrays.ArrayImpl
 
 
-def direct(program_name: str) -> Callable[[F], F]:
+def direct(program_name: str, operands: int = 0) -> Callable[[F], F]:
     """Has calls of a function run its one program at once, where C can find it.
 
     Args:
       program_name: that of the fused function that it calls.
+      operands: how many of its leading arguments are arrays, even where they are
+        Python's numbers; other numbers are told by value.
 
     Returns:
       A decorator. What it gives behaves as the function, which it stands for.
@@ -41,7 +43,9 @@ def direct(program_name: str) -> Callable[[F], F]:
     def wrap(fun: F) -> F:
         if native.calls is None:
             return fun
-        direct_fun = native.calls.Direct(fun, _learner(fun, program_name))
+        direct_fun = native.calls.Direct(
+            fun, _learner(fun, program_name, operands), operands
+        )
         for name in ("__module__", "__name__", "__qualname__", "__doc__"):
             setattr(direct_fun, name, getattr(fun, name))
         direct_fun.__wrapped__ = getattr(fun, "__wrapped__", fun)
@@ -57,18 +61,32 @@ def is_direct(fun: Any) -> bool:
     return native.calls is not None and type(fun) is native.calls.Direct
 
 
-def _learner(fun: Callable[..., Any], name: str) -> Callable[[Any, Any], Any]:
+def _learner(
+    fun: Callable[..., Any], name: str, operands: int
+) -> Callable[[Any, Any], Any]:
     def learn(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """The runner for calls of this kind, or None."""
         before = user_warnings.count()
         try:
-            runner = _find_runner(fun, name, args, kwargs)
+            runner = _find_runner(fun, name, _with_operands(args, operands), kwargs)
         except Exception:  # the function needs values, or gives no arrays
             return None
         # A function that warns goes on to warn at each call.
         return runner if user_warnings.count() == before else None
 
     return learn
+
+
+def _with_operands(args: tuple[Any, ...], operands: int) -> tuple[Any, ...]:
+    """The arguments, with arrays in place of the numbers among the operands."""
+    leading = [
+        concrete_arrays.as_array(x) if type(x) in _NUMBERS else x
+        for x in args[:operands]
+    ]
+    return (*leading, *args[operands:])
+
+
+_NUMBERS = frozenset((bool, int, float, complex))
 
 
 def _find_runner(fun: Any, name: str, args: Any, kwargs: Any) -> Any:
@@ -95,7 +113,8 @@ def _find_runner(fun: Any, name: str, args: Any, kwargs: Any) -> Any:
     for options in (tuple(evaluate.eager_options(lowered)), ()):
         built = compilation.build_options_of(lowered, options)
         if compilation.is_loaded(lowered, built):
-            return _runner(build(lowered, options), kind)
+            loaded = compilation.load(lowered, built)
+            return _runner(build(lowered, options, loaded), kind)
     return None
 
 

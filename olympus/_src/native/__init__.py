@@ -1,7 +1,7 @@
 """The hot path of calls in C, where it was built with the package.
 
-`calls` is the module of `calls.c`, or None: then calls take the Python path, which gives
-the same results and costs about a microsecond more. `OLYMPUS_NATIVE=0` in the
+`calls` is the module of `calls.c`, or None: then calls take the Python path, which
+gives the same results and costs about a microsecond more. `OLYMPUS_NATIVE=0` in the
 environment leaves the module alone.
 """
 

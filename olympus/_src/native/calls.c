@@ -31,10 +31,12 @@ static struct {
   PyObject *host_types;       /* the types of such values, a set */
   PyObject *record_types;     /* namedtuples that are known to be nodes, a set */
   PyObject *bound_attribute;  /* an attribute of a bound caller */
+  PyObject *plain_aval;       /* the last type that was found to be plain */
   int several_devices;
 } shared;
 
 static struct {
+  PyObject *storage, *explicit_, *is_ready;
   PyObject *trace, *call, *sharding, *consume, *is_deleted, *delete, *slow, *failed;
 } names;
 
@@ -44,6 +46,46 @@ static inline PyObject *slot_of(PyObject *self, Py_ssize_t offset) {
 
 static inline void set_slot(PyObject *self, Py_ssize_t offset, PyObject *value) {
   *(PyObject **)((char *)self + offset) = Py_NewRef(value);
+}
+
+/* ---- reading an array through Python's buffer protocol ------------------------------ */
+
+static int is_plain_type(PyObject *aval) {
+  if (aval == shared.plain_aval) return 1; /* most reads in a row are of one type */
+  PyObject *storage = PyObject_GetAttr(aval, names.storage), *explicit_ = NULL;
+  int plain = storage == aval; /* else its elements stand for others */
+  if (plain) {
+    explicit_ = PyObject_GetAttr(aval, names.explicit_);
+    plain = explicit_ == Py_None; /* else it may be a sum still to be taken */
+  }
+  Py_XDECREF(storage);
+  Py_XDECREF(explicit_);
+  PyErr_Clear();
+  if (plain) Py_XSETREF(shared.plain_aval, Py_NewRef(aval));
+  return plain;
+}
+
+static int says(PyObject *object, PyObject *method, PyObject *expected) {
+  PyObject *answer = PyObject_CallMethodNoArgs(object, method);
+  Py_XDECREF(answer);
+  return answer == expected;
+}
+
+/* A read-only view of a value that is computed. Everything else is refused, and then
+   whoever reads asks `__array__`, which waits, converts, or says what is wrong. */
+static int array_getbuffer(PyObject *array, Py_buffer *view, int flags) {
+  PyObject *buffer = slot_of(array, shared.buffer), *aval = slot_of(array, shared.aval);
+  view->obj = NULL;
+  if (buffer != NULL && aval != NULL && is_plain_type(aval)) {
+    /* In this order: jaxlib ends the process where a deleted array is asked more. */
+    if (says(buffer, names.is_deleted, Py_False) &&
+        says(buffer, names.is_ready, Py_True) && PyObject_GetBuffer(buffer, view, flags) == 0) return 0;
+    PyErr_Clear();
+  }
+  PyErr_SetString(PyExc_BufferError,
+                  "Array: a view of the memory requires a computed value of one of "
+                  "Python's own element types on the CPU; use numpy.asarray");
+  return -1;
 }
 
 /* ---- Runner: buffers in, the user's results out ------------------------------------ */
@@ -905,6 +947,7 @@ typedef struct {
   vectorcallfunc vectorcall;
   PyObject *fun;
   PyObject *learn; /* gives what runs calls like one, or None */
+  Py_ssize_t operands; /* how many leading arguments are arrays, where they are numbers */
   PyObject *table; /* by key: None after one call, then a Runner, or False for never */
   PyObject *dict, *weakrefs;
 } Direct;
@@ -931,13 +974,22 @@ static int walk_operand(Walk *walk, PyObject *value) {
   return walk_static(walk, value);
 }
 
-static int find_direct_key(Walk *walk, PyObject *const *args, Py_ssize_t nargs,
-                           PyObject *kwnames, PyObject **key) {
+/* Numbers among the operands are arrays; anywhere else they are told by value. */
+static int walk_leading(Walk *walk, PyObject *value) {
+  if (PyFloat_CheckExact(value) || PyLong_CheckExact(value) || PyBool_Check(value) ||
+      PyComplex_CheckExact(value))
+    return walk_host_value(walk, value);
+  return walk_operand(walk, value);
+}
+
+static int find_direct_key(Direct *self, Walk *walk, PyObject *const *args,
+                           Py_ssize_t nargs, PyObject *kwnames, PyObject **key) {
   Row *tokens = &walk->tokens;
   TRY(row_take(tokens, PyObject_CallNoArgs(shared.trace_context)));
   TRY(row_take(tokens, PyLong_FromSsize_t(nargs)));
   for (Py_ssize_t i = 0; i < nargs; i++) {
-    int outcome = walk_operand(walk, args[i]);
+    int outcome = i < self->operands ? walk_leading(walk, args[i])
+                                     : walk_operand(walk, args[i]);
     if (outcome != WALKED) return outcome;
   }
   Py_ssize_t nkw = kwnames == NULL ? 0 : PyTuple_GET_SIZE(kwnames);
@@ -972,7 +1024,7 @@ static PyObject *find_runner(Direct *self, PyObject *const *args, Py_ssize_t nar
   Walk walk;
   PyObject *key = NULL, *runner = NULL;
   walk_start(&walk);
-  int outcome = find_direct_key(&walk, args, nargs, kwnames, &key);
+  int outcome = find_direct_key(self, &walk, args, nargs, kwnames, &key);
   if (outcome == WALKED) {
     PyObject *found = PyDict_GetItemWithError(self->table, key); /* borrowed */
     if (found == NULL && !PyErr_Occurred()) {
@@ -1017,14 +1069,17 @@ static PyObject *direct_vectorcall(PyObject *object, PyObject *const *args,
 }
 
 static PyObject *direct_new(PyTypeObject *type, PyObject *args, PyObject *kwargs) {
-  static char *words[] = {"fun", "learn", NULL};
+  static char *words[] = {"fun", "learn", "operands", NULL};
   PyObject *fun, *learn;
-  if (!PyArg_ParseTupleAndKeywords(args, kwargs, "OO", words, &fun, &learn)) return NULL;
+  Py_ssize_t operands;
+  if (!PyArg_ParseTupleAndKeywords(args, kwargs, "OOn", words, &fun, &learn, &operands))
+    return NULL;
   Direct *self = (Direct *)type->tp_alloc(type, 0);
   if (self == NULL) return NULL;
   self->vectorcall = direct_vectorcall;
   self->fun = Py_NewRef(fun);
   self->learn = Py_NewRef(learn);
+  self->operands = operands;
   self->table = PyDict_New();
   self->dict = PyDict_New();
   if (self->table == NULL || self->dict == NULL) {
@@ -1161,12 +1216,17 @@ static PyObject *connect(PyObject *module, PyObject *args, PyObject *kwargs) {
                                    &as_operand, &PyFrozenSet_Type, &hosts, &PySet_Type,
                                    &records, &attribute))
     return NULL;
+  if (!PyType_HasFeature((PyTypeObject *)array_type, Py_TPFLAGS_HEAPTYPE)) {
+    PyErr_SetString(PyExc_TypeError, "connect: the array type is no class of Python");
+    return NULL;
+  }
   if (find_offset(array_type, "_buffer", &shared.buffer) < 0 ||
       find_offset(array_type, "aval", &shared.aval) < 0 ||
       find_offset(array_type, "_committed", &shared.committed) < 0 ||
       find_offset(array_type, "_host", &shared.host) < 0)
     return NULL;
   Py_XSETREF(shared.array_type, (PyTypeObject *)Py_NewRef(array_type));
+  ((PyHeapTypeObject *)array_type)->as_buffer.bf_getbuffer = array_getbuffer;
   Py_XSETREF(shared.current, Py_NewRef(current));
   Py_XSETREF(shared.eval_trace, Py_NewRef(eval_trace));
   Py_XSETREF(shared.trace_context, Py_NewRef(context));
@@ -1197,7 +1257,10 @@ static int intern_names(void) {
   struct {
     PyObject **place;
     const char *text;
-  } rows[] = {{&names.trace, "trace"},
+  } rows[] = {{&names.storage, "storage"},
+              {&names.explicit_, "explicit"},
+              {&names.is_ready, "is_ready"},
+              {&names.trace, "trace"},
               {&names.call, "call"},
               {&names.sharding, "_sharding"},
               {&names.consume, "consume_with_handlers"},

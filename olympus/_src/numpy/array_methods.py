@@ -27,6 +27,7 @@ from olympus._src.numpy import (
     logic,
     manipulation,
     reductions,
+    row_iteration,
     searching,
     selection,
     sorting,
@@ -480,6 +481,7 @@ def _install() -> None:
         install(name, value)
         setattr(Tracer, name, value)
         setattr(array_type.Array, name, value)  # lists them; both kinds have their own
+    install("__iter__", row_iteration.iterate)
     for name in _OF_BOTH:
         setattr(array_type.Array, name, _delegate(name))
     # Comparison of arrays gives arrays, so neither has a hash.

@@ -84,7 +84,7 @@ def program(arrays: int = 1, name: str | None = None) -> Callable[[F], F]:
         call.__module__ = fun.__module__
         call.__wrapped__ = fun  # type: ignore[attr-defined]
         reads.declare_constant(call)
-        return direct_calls.direct(named)(call)  # type: ignore[return-value]
+        return direct_calls.direct(named, arrays)(call)  # type: ignore[return-value]
 
     return wrap
 
