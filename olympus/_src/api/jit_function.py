@@ -258,8 +258,12 @@ class JitFunction(native_calls.Caller):
         self, error: Exception, entry: Entry, /, *args: Any, **kwargs: Any
     ) -> None:
         """Raises a better error than the one of a call, where there is one."""
-        call = self._parameters().bind(args, kwargs)
-        _explain_deleted(error, entry, call.leaves)
+        try:
+            call = self._parameters().bind(args, kwargs)
+            _explain_deleted(error, entry, call.leaves)
+        except Exception as better:
+            tracebacks.hide(better)
+            raise
         tracebacks.hide(error)
 
     def _keep_natively(

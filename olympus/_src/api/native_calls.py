@@ -27,6 +27,8 @@ _PLAIN_NODES = (tuple, list, dict)
 class PythonCaller:
     """The base of what users call where the part in C was not built."""
 
+    __slots__ = ()
+
     def __get__(self, instance: Any, owner: Any = None) -> Any:
         return self if instance is None else PythonBoundCaller(self, instance)
 
@@ -48,6 +50,10 @@ class PythonBoundCaller:
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         return self.__func__(self.__self__, *args, **kwargs)
+
+    @property
+    def __doc__(self) -> Any:  # type: ignore[override]
+        return self.__func__.__doc__
 
     def __getattr__(self, name: str) -> Any:
         return _bound_attribute(self.__func__, self.__self__, name)

@@ -65,6 +65,12 @@ static int is_plain_type(PyObject *aval) {
   return plain;
 }
 
+/* "=i" means the same as "i", which `memoryview` reads; only longs have other sizes. */
+static void use_native_format(Py_buffer *view) {
+  if (view->format != NULL && view->format[0] == '=' && strchr("lLnN", view->format[1]) == NULL)
+    view->format++;
+}
+
 static int says(PyObject *object, PyObject *method, PyObject *expected) {
   PyObject *answer = PyObject_CallMethodNoArgs(object, method);
   Py_XDECREF(answer);
@@ -79,7 +85,11 @@ static int array_getbuffer(PyObject *array, Py_buffer *view, int flags) {
   if (buffer != NULL && aval != NULL && is_plain_type(aval)) {
     /* In this order: jaxlib ends the process where a deleted array is asked more. */
     if (says(buffer, names.is_deleted, Py_False) &&
-        says(buffer, names.is_ready, Py_True) && PyObject_GetBuffer(buffer, view, flags) == 0) return 0;
+        says(buffer, names.is_ready, Py_True) &&
+        PyObject_GetBuffer(buffer, view, flags) == 0) {
+      use_native_format(view);
+      return 0;
+    }
     PyErr_Clear();
   }
   PyErr_SetString(PyExc_BufferError,
@@ -846,6 +856,13 @@ static PyObject *bound_getattr(PyObject *object, PyObject *name) {
                                       self->instance, name, NULL);
 }
 
+static PyObject *bound_doc(PyObject *object, void *unused) {
+  (void)unused;
+  return PyObject_GetAttrString(((BoundCaller *)object)->function, "__doc__");
+}
+
+static PyGetSetDef bound_getters[] = {{"__doc__", bound_doc, NULL, NULL, NULL}, {NULL}};
+
 static PyObject *bound_compare(PyObject *left, PyObject *right, int operation) {
   if ((operation != Py_EQ && operation != Py_NE) || !Py_IS_TYPE(right, bound_type))
     Py_RETURN_NOTIMPLEMENTED;
@@ -891,9 +908,9 @@ static PyMemberDef bound_members[] = {
     {NULL}};
 
 static PyType_Slot bound_slots[] = {
-    {Py_tp_doc, "A jitted function as a method of an instance."},
     {Py_tp_call, PyVectorcall_Call},
     {Py_tp_getattro, bound_getattr},
+    {Py_tp_getset, bound_getters},
     {Py_tp_richcompare, bound_compare},
     {Py_tp_hash, bound_hash},
     {Py_tp_traverse, bound_traverse},

@@ -566,7 +566,7 @@ _all = _truth_fold("all", lax_reductions.reduce_and, True, lax.bitwise_and)
 _any = _truth_fold("any", lax_reductions.reduce_or, False, lax.bitwise_or)
 
 
-@direct("_all")
+@direct("all")
 def all(
     a: ArrayLike,
     axis: Axes = None,
@@ -593,7 +593,7 @@ def all(
     return run(_all, "all", a, out, where, None, axis=axis, keepdims=keepdims)
 
 
-@direct("_any")
+@direct("any")
 def any(
     a: ArrayLike,
     axis: Axes = None,
