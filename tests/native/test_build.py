@@ -45,9 +45,10 @@ def test_the_environment_says_whether_it_is_there():
 
 @pytest.mark.slow
 def test_everything_works_without_it():
+    files = ("tests/native/test_calls.py", "tests/api/test_jit.py")
+    options = ("-q", "-p", "no:cacheprovider", "-p", "no:xdist")
     done = subprocess.run(
-        [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider"]
-        + ["-p", "no:xdist", "tests/native/test_calls.py", "tests/api/test_jit.py"],
+        [sys.executable, "-m", "pytest", *options, *files],
         env=os.environ | {"OLYMPUS_NATIVE": "0"},
         cwd=ROOT,
         capture_output=True,
