@@ -15,7 +15,7 @@ import numpy as np
 from olympus._src import native, tree
 from olympus._src.api import signatures
 from olympus._src.core import dtypes, trace
-from olympus._src.foundation import caching, config
+from olympus._src.foundation import caching, config, tracebacks
 from olympus._src.interpreters import concrete_arrays, evaluate
 from olympus._src.interpreters.compiled_programs import CompiledProgram
 from olympus._src.runtime import client
@@ -91,6 +91,7 @@ if IS_NATIVE:
         host_types=frozenset((bool, int, float, complex, np.ndarray, *_scalars)),
         record_types=tree.record_types,
         bound_attribute=_bound_attribute,
+        hide=tracebacks.hide,
     )
 
 

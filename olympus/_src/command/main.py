@@ -7,12 +7,21 @@ import os
 import sys
 from collections.abc import Sequence
 
-from olympus._src.command import cache, environment, inspect_file, launch, look, run
+from olympus._src.command import (
+    cache,
+    environment,
+    explain,
+    inspect_file,
+    launch,
+    look,
+    run,
+)
 from olympus._src.command.command import Command, Failure
 
 COMMANDS: tuple[Command, ...] = (
     cache.COMMAND,
     environment.COMMAND,
+    explain.COMMAND,
     inspect_file.COMMAND,
     launch.COMMAND,
     look.COMMAND,

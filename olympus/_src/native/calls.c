@@ -16,7 +16,7 @@
 #include <stddef.h>
 #include <structmember.h>
 
-#define VERSION 1 /* of what Python passes to and takes from this module */
+#define VERSION 2 /* of what Python passes to and takes from this module */
 
 /* ---- what the Python side connects ------------------------------------------------ */
 
@@ -31,6 +31,7 @@ static struct {
   PyObject *host_types;       /* the types of such values, a set */
   PyObject *record_types;     /* namedtuples that are known to be nodes, a set */
   PyObject *bound_attribute;  /* an attribute of a bound caller */
+  PyObject *hide;             /* takes the library's own frames out of an error */
   PyObject *plain_aval;       /* the last type that was found to be plain */
   int several_devices;
 } shared;
@@ -955,6 +956,20 @@ static PyType_Spec caller_spec = {
         Py_TPFLAGS_HAVE_VECTORCALL,
     caller_slots};
 
+/* Takes the library's own frames out of the error that is set. */
+static void hide_frames(void) {
+  PyObject *type, *error, *traceback;
+  if (!PyErr_ExceptionMatches(PyExc_Exception)) return;
+  PyErr_Fetch(&type, &error, &traceback);
+  PyErr_NormalizeException(&type, &error, &traceback);
+  if (traceback != NULL) PyException_SetTraceback(error, traceback);
+  PyObject *done = PyObject_CallOneArg(shared.hide, error);
+  if (done == NULL) PyErr_Clear();
+  Py_XDECREF(done);
+  Py_XSETREF(traceback, PyException_GetTraceback(error));
+  PyErr_Restore(type, error, traceback);
+}
+
 /* ---- Direct: an operation on arrays that is one program ------------------------------ */
 
 /* Stands for a function of the library. Calls whose arrays are arrays, and whose other
@@ -1082,7 +1097,9 @@ static PyObject *direct_vectorcall(PyObject *object, PyObject *const *args,
       return NULL;
     }
   }
-  return PyObject_Vectorcall(self->fun, args, nargsf, kwnames);
+  PyObject *out = PyObject_Vectorcall(self->fun, args, nargsf, kwnames);
+  if (out == NULL && evaluating) hide_frames();
+  return out;
 }
 
 static PyObject *direct_new(PyTypeObject *type, PyObject *args, PyObject *kwargs) {
@@ -1225,13 +1242,13 @@ static PyObject *connect(PyObject *module, PyObject *args, PyObject *kwargs) {
   (void)module;
   static char *words[] = {"array_type", "current",    "eval_trace",   "trace_context",
                           "exact",      "as_operand", "host_types",   "record_types",
-                          "bound_attribute", NULL};
+                          "bound_attribute", "hide", NULL};
   PyObject *array_type, *current, *eval_trace, *context, *exact, *as_operand, *hosts;
-  PyObject *records, *attribute;
-  if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O!OOOOOO!O!O", words, &PyType_Type,
+  PyObject *records, *attribute, *hide;
+  if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O!OOOOOO!O!OO", words, &PyType_Type,
                                    &array_type, &current, &eval_trace, &context, &exact,
                                    &as_operand, &PyFrozenSet_Type, &hosts, &PySet_Type,
-                                   &records, &attribute))
+                                   &records, &attribute, &hide))
     return NULL;
   if (!PyType_HasFeature((PyTypeObject *)array_type, Py_TPFLAGS_HEAPTYPE)) {
     PyErr_SetString(PyExc_TypeError, "connect: the array type is no class of Python");
@@ -1252,6 +1269,7 @@ static PyObject *connect(PyObject *module, PyObject *args, PyObject *kwargs) {
   Py_XSETREF(shared.host_types, Py_NewRef(hosts));
   Py_XSETREF(shared.record_types, Py_NewRef(records));
   Py_XSETREF(shared.bound_attribute, Py_NewRef(attribute));
+  Py_XSETREF(shared.hide, Py_NewRef(hide));
   Py_RETURN_NONE;
 }
 

@@ -199,9 +199,11 @@ def linspace(
       Array([0. , 0.5, 1. ], dtype=float32)
     """
     if dtype is None and not retstep and {type(start), type(stop)} <= _NUMBERS:
-        values = _remembered(start, stop, num, endpoint, axis)
-        if values is not None:
-            return concrete_arrays.put(*values, device)
+        known_values = _remembered(start, stop, num, endpoint, axis)
+        if known_values is not None:
+            values, aval = known_values
+            array: Any = concrete_arrays.put(values, aval, device)
+            return array
     num = as_size(num)
     if not at_least(num, 0) and num < 0:
         raise ValueError(f"numpy.linspace: num must be non-negative, got {num}")
