@@ -215,7 +215,10 @@ class JitFunction(native_calls.Caller):
 
     def _call_tree(self, args: Any, kwargs: Any) -> Any:
         """A call of arguments in containers; none is static."""
-        leaves, structure = tree.flatten((args, kwargs))
+        try:
+            leaves, structure = tree.flatten((args, kwargs))
+        except ValueError:
+            return self._dispatch(args, kwargs)  # which says what is wrong
         key: list[Any] = [config.trace_context(), structure]
         buffers = []
         for x in leaves:

@@ -53,12 +53,17 @@ class Parameters:
             hash(value)
         except TypeError:
             which = f"at position {name}" if isinstance(name, int) else f"{name!r}"
+            cure = "pass a tuple in place of a list, or a hashable object"
+            if hasattr(value, "dtype"):
+                cure = (
+                    "an array cannot be one: leave it out of static_argnums and "
+                    "static_argnames, or pass its numbers as a tuple"
+                )
             raise ValueError(
                 f"Non-hashable static argument {which} of type "
                 f"{type(value).__name__} in the call of the jitted function "
                 f"{source_info.function_name(self.fun)}; static arguments are part "
-                "of the "
-                "cache key, pass a tuple in place of a list or an array"
+                f"of the cache key; {cure}"
             ) from None
 
 

@@ -42,6 +42,7 @@ def api_boundary(fun: F) -> F:
             # Bare, since this form adds no frame of ours to the traceback.
             raise
 
+    boundary.shortens_errors = True  # type: ignore[attr-defined]
     return boundary  # type: ignore[return-value]
 
 

@@ -314,6 +314,23 @@ def _check_window(params: dict[str, Any], spatial: int) -> None:
             raise ValueError(f"{_NAME}: {name} must be positive, got {params[name]}")
 
 
+def _layout_cure(lhs: Any, rhs: Any, dn: Any, groups: int) -> str:
+    """What to write if the channels seem to be last."""
+    rank = lhs.ndim
+    is_first = tuple(dn.lhs_spec) == tuple(range(rank))
+    if not is_first or rank < 3:
+        return ""
+    channels, letters = lhs.shape[-1], "DHW"[-(rank - 2) :]
+    fits = {channels} & {rhs.shape[1] * groups, rhs.shape[-2] * groups}
+    if not fits:
+        return ""
+    kernel = "OI" + letters if rhs.shape[1] * groups == channels else letters + "IO"
+    return (
+        "; if the input's channels are last, pass dimension_numbers="
+        f"('N{letters}C', '{kernel}', 'N{letters}C')"
+    )
+
+
 def _check_groups(lhs: Any, rhs: Any, dn: Any, groups: int, batches: int) -> None:
     """Raises unless groups of features or of the batch divide both operands."""
     n, features = (lhs.shape[d] for d in dn.lhs_spec[:2])
@@ -328,7 +345,7 @@ def _check_groups(lhs: Any, rhs: Any, dn: Any, groups: int, batches: int) -> Non
             f"{_NAME}: the input's features must be feature_group_count times the "
             f"kernel's input features, and divide its output features; got {features} "
             f"of {lhs.short()}, {in_features} and {out_features} of {rhs.short()} and "
-            f"feature_group_count={groups}"
+            f"feature_group_count={groups}{_layout_cure(lhs, rhs, dn, groups)}"
         )
     if n % batches or out_features % batches:
         raise ValueError(

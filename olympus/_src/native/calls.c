@@ -959,7 +959,7 @@ static PyType_Spec caller_spec = {
 /* Takes the library's own frames out of the error that is set. */
 static void hide_frames(void) {
   PyObject *type, *error, *traceback;
-  if (!PyErr_ExceptionMatches(PyExc_Exception)) return;
+  if (shared.hide == NULL || !PyErr_ExceptionMatches(PyExc_Exception)) return;
   PyErr_Fetch(&type, &error, &traceback);
   PyErr_NormalizeException(&type, &error, &traceback);
   if (traceback != NULL) PyException_SetTraceback(error, traceback);
@@ -972,8 +972,9 @@ static void hide_frames(void) {
 
 /* ---- Direct: an operation on arrays that is one program ------------------------------ */
 
-/* Stands for a function of the library. Calls whose arrays are arrays, and whose other
-   arguments are told by value, run a program at once that `learn` found for them. */
+/* Stands for a function of the library: an error that leaves it loses the library's own
+   frames. If `learn` is not None, calls whose arrays are arrays, and whose other
+   arguments are told by value, run a program at once that it found for them. */
 typedef struct {
   PyObject_HEAD
   vectorcallfunc vectorcall;
@@ -1082,7 +1083,7 @@ static PyObject *direct_vectorcall(PyObject *object, PyObject *const *args,
                                    size_t nargsf, PyObject *kwnames) {
   Direct *self = (Direct *)object;
   Py_ssize_t nargs = PyVectorcall_NARGS(nargsf);
-  int evaluating = is_evaluating();
+  int learns = self->learn != Py_None, evaluating = learns ? is_evaluating() : 0;
   if (evaluating < 0) return NULL;
   if (evaluating && !shared.several_devices) {
     PyObject *buffers = NULL;
@@ -1098,7 +1099,7 @@ static PyObject *direct_vectorcall(PyObject *object, PyObject *const *args,
     }
   }
   PyObject *out = PyObject_Vectorcall(self->fun, args, nargsf, kwnames);
-  if (out == NULL && evaluating) hide_frames();
+  if (out == NULL) hide_frames();
   return out;
 }
 

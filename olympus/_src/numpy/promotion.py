@@ -58,7 +58,11 @@ def program(arrays: int = 1, name: str | None = None) -> Callable[[F], F]:
                     return divide_result(call, f"numpy.{named}", args, kwargs)
                 return fun(*args, **kwargs)  # products take it
             if current.trace is not _eval:
-                out = fun(*args, **kwargs)
+                try:
+                    out = fun(*args, **kwargs)
+                except (TypeError, ValueError) as error:
+                    trace.name_operands(error, args)
+                    raise
                 return _as_array(out) if type(out) in _HOST_VALUES else out
             if len(args) == arrays and not kwargs:
                 # Most calls by far: one or two arrays whose program is known.
@@ -200,6 +204,10 @@ def check_arrays(module: str, name: str, *args: Any) -> None:
         cure = "convert it with numpy.asarray"
         if x is None:
             cure = "leave the argument out, or pass a number"
+        elif isinstance(x, str):
+            cure = "texts are no arrays: convert it to numbers first"
+        elif isinstance(x, dict):
+            cure = "give one of its values, or use olympus.tree.map"
         raise TypeError(
             f"{module}.{name}: arguments must be arrays or numbers, got {type(x)} at "
             f"position {position}; {cure}"
