@@ -732,6 +732,69 @@ def repeat_traced():
     olympus.jit(lambda x, n: jnp.repeat(x, n))(jnp.ones(3), jnp.array([1, 2, 3]))
 
 
+@mistake("numpy.add", "argument b of <lambda>", "(3, 4), (2, 5)")
+def dot_of_arguments():
+    olympus.jit(lambda a, b: jnp.add(a, b) * "x")(jnp.ones((3, 4)), jnp.ones((2, 5)))
+
+
+@mistake("mapped by vmap", "numpy.where", "lax.cond")
+def if_in_vmap():
+    olympus.vmap(lambda x: 1 if x > 0 else 2)(jnp.ones(3))
+
+
+@mistake("only in_axes[0] has 'b'", "only args[0] has 'a'")
+def in_axes_of_a_dict():
+    olympus.vmap(lambda d: d["a"], in_axes=({"b": 0},))({"a": jnp.ones(3)})
+
+
+@mistake("device_put", "'gpu'", "olympus.devices()")
+def device_by_name():
+    olympus.device_put(jnp.ones(3), "gpu")
+
+
+@mistake("numpy.arange", "step must not be zero")
+def step_of_zero():
+    jnp.arange(0, 1, 0)
+
+
+@mistake("window_strides", "2 spatial axes", "(1,)")
+def strides_of_a_convolution():
+    lax.conv_general_dilated(
+        jnp.ones((1, 1, 4, 4)), jnp.ones((1, 1, 2, 2)), (1,), "SAME"
+    )
+
+
+@mistake("debug.print", "x in '{x}'", "are y")
+def name_in_a_format():
+    olympus.debug.print("{x}", y=1)
+
+
+@mistake("numpy.full", "fill_value", "'a'")
+def text_as_a_number():
+    jnp.full((3,), "a")
+
+
+@mistake("output component result", "type <class 'str'>", "arrays and numbers only")
+def text_returned():
+    olympus.jit(lambda x: "a")(1.0)
+
+
+@mistake("k must be from 0", "3, got 5")
+def too_many_of_the_top():
+    lax.top_k(jnp.ones(3), 5)
+
+
+@mistake("query f32[2,3,4]", "value f32[2,3,5]")
+def attention_of_three_axes():
+    x = jnp.ones((2, 3, 4))
+    nn.dot_product_attention(x, x, jnp.ones((2, 3, 5)))
+
+
+@mistake("debug.print", "'.2f'")
+def format_of_a_traced_value():
+    olympus.jit(lambda x: f"{x:.2f}")(3.0)
+
+
 def test_there_are_a_hundred():
     assert len(MISTAKES) >= 100
 

@@ -101,6 +101,11 @@ def arange(
         kind = dtypes.canonicalize_dtype(int)
     place = device if out_sharding is None else out_sharding
     first, last, by = _range_bounds(start, stop, step, values)
+    if not by:
+        raise ZeroDivisionError(
+            f"numpy.arange: step must not be zero, got {by}; numpy.full repeats one "
+            "number"
+        )
     if dtype is None and type(first) is type(last) is type(by) is int and by:
         _check_ends(range(first, last, by), kind)
     if evaluate.is_staging() and place is None:

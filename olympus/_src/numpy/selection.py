@@ -91,9 +91,9 @@ def where(
         check_arraylike("where", condition)
         return searching.nonzero(condition, size=size, fill_value=fill_value)
     if x is None or y is None:
-        given, missing = ("y", "x") if x is None else ("x", "y")
+        here, missing = ("y", "x") if x is None else ("x", "y")
         raise TypeError(
-            f"numpy.where: arguments must be arrays or numbers, got {given} and no "
+            f"numpy.where: arguments must be arrays or numbers, got {here} and no "
             f"{missing}; give both, or the condition alone for its positions"
         )
     check_arraylike("where", condition, x, y)
