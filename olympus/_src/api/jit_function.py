@@ -240,10 +240,11 @@ class JitFunction(native_calls.Caller):
         if current.trace is not _eval:
             return self._stage(call)
         device = self._options.device
-        arrays = [arguments.as_argument(x, call, i) for i, x in enumerate(call.leaves)]
+        made = [arguments.as_argument(x, call, i) for i, x in enumerate(call.leaves)]
+        arrays = made
         if client.several_devices():
             device = call_placement.of_call(self._options, call, arrays)
-            arrays = concrete_arrays.on_device(arrays, device)
+            arrays = concrete_arrays.on_device(made, device)
         call.avals = [a.aval for a in arrays]
         key = (config.trace_context(), device, call.key())
         state = self._current_state()
@@ -253,7 +254,10 @@ class JitFunction(native_calls.Caller):
         buffers = [a._buffer for a in arrays]
         if entry.followed is not None:
             return self._run_followed(entry, buffers, call.leaves)
-        if not self._keep_natively(entry, call, arrays, args, kwargs) and self._plain:
+        moved = any(a is not x for a, x in zip(arrays, made, strict=True))
+        if not moved and self._keep_natively(entry, call, args, kwargs):
+            return self._run(entry, buffers, call.leaves)
+        if self._plain:
             self._keep_by_cheaper_key(entry, call, arrays, args, kwargs)
         return self._run(entry, buffers, call.leaves)
 
@@ -270,10 +274,10 @@ class JitFunction(native_calls.Caller):
         tracebacks.hide(error)
 
     def _keep_natively(
-        self, entry: Entry, call: signatures.Call, arrays: Any, args: Any, kwargs: Any
+        self, entry: Entry, call: signatures.Call, args: Any, kwargs: Any
     ) -> bool:
         """Whether calls like this one will be found by the part in C."""
-        if not native_calls.may_keep(arrays, call.leaves):
+        if not native_calls.IS_NATIVE:
             return False
         if self._divides and client.several_devices():
             return False

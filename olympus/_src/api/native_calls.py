@@ -7,7 +7,7 @@ knows nothing, so that every call takes the Python path.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -18,7 +18,6 @@ from olympus._src.core import dtypes, trace
 from olympus._src.foundation import caching, config, tracebacks
 from olympus._src.interpreters import concrete_arrays, evaluate
 from olympus._src.interpreters.compiled_programs import CompiledProgram
-from olympus._src.runtime import client
 
 IS_NATIVE = native.calls is not None
 _PLAIN_NODES = (tuple, list, dict)
@@ -106,20 +105,6 @@ class Entry:
 
     def __init__(self, call: Callable[[list[Any]], Any]) -> None:
         self.call = call
-
-
-def may_keep(arrays: Sequence[Any], leaves: Sequence[Any]) -> bool:
-    """Whether calls like one can be run without looking where their arrays are.
-
-    Args:
-      arrays: what the program was run on.
-      leaves: the user's arguments.
-    """
-    if not IS_NATIVE:
-        return False
-    if not client.several_devices():
-        return True
-    return all(a is x for a, x in zip(arrays, leaves, strict=True))
 
 
 # -- arguments -------------------------------------------------------------------------

@@ -366,7 +366,7 @@ class Compiled(native_calls.Caller, _Stage):
         if compiled.lowered.division is not None:
             self._check_shardings(arrays)
         out = self.out_tree.unflatten(compiled.call(arrays))
-        if native_calls.may_keep(arrays, leaves) and not client.several_devices():
+        if native_calls.IS_NATIVE and not client.several_devices():
             self._keep(args, kwargs)
         return out
 

@@ -95,6 +95,9 @@ def _find_runner(fun: Any, name: str, args: Any, kwargs: Any) -> Any:
     in_avals = [x.aval for x in arrays]
     if evaluate.handle_keys(in_avals):
         return None
+    # Keys tell where arrays lie; elsewhere the function chooses another program.
+    if not evaluate.may_run_at_default(arrays):
+        return None
     kind: Any = None
 
     def run(*tracers: Any) -> list[Any]:

@@ -69,6 +69,11 @@ def _compile_eager(lowered: lowered_programs.LoweredProgram) -> CompiledProgram:
     return build(lowered, tuple(eager_options(lowered)))
 
 
+def may_run_at_default(args: Sequence[Any]) -> bool:
+    """Whether programs that were compiled for the default device may take arrays."""
+    return not client.several_devices() or concrete_arrays.are_at_default(args)
+
+
 _programs: dict[Any, Any] = {}
 caching.register(_programs.clear, "eager programs")
 

@@ -1085,7 +1085,7 @@ static PyObject *direct_vectorcall(PyObject *object, PyObject *const *args,
   Py_ssize_t nargs = PyVectorcall_NARGS(nargsf);
   int learns = self->learn != Py_None, evaluating = learns ? is_evaluating() : 0;
   if (evaluating < 0) return NULL;
-  if (evaluating && !shared.several_devices) {
+  if (evaluating) {
     PyObject *buffers = NULL;
     PyObject *runner = find_runner(self, args, nargs, kwnames, &buffers);
     if (runner != NULL) {
@@ -1176,6 +1176,19 @@ static PyObject *direct_repr(PyObject *self) {
   return PyObject_Repr(((Direct *)self)->fun);
 }
 
+/* It equals what it stands for, which tables of functions may have as a key. */
+static PyObject *direct_compare(PyObject *left, PyObject *right, int operation) {
+  PyObject *fun = ((Direct *)left)->fun;
+  if (Py_IS_TYPE(right, Py_TYPE(left))) right = ((Direct *)right)->fun;
+  if ((operation != Py_EQ && operation != Py_NE) || !PyFunction_Check(right))
+    Py_RETURN_NOTIMPLEMENTED;
+  return PyBool_FromLong((fun == right) == (operation == Py_EQ));
+}
+
+static Py_hash_t direct_hash(PyObject *self) {
+  return PyObject_Hash(((Direct *)self)->fun);
+}
+
 static PyObject *direct_reduce(PyObject *self, PyObject *unused) {
   (void)unused;
   return PyObject_GetAttrString(self, "__qualname__");
@@ -1208,6 +1221,8 @@ static PyType_Slot direct_slots[] = {
     {Py_tp_new, direct_new},
     {Py_tp_call, PyVectorcall_Call},
     {Py_tp_repr, direct_repr},
+    {Py_tp_richcompare, direct_compare},
+    {Py_tp_hash, direct_hash},
     {Py_tp_getattro, direct_getattr},
     {Py_tp_descr_get, direct_get},
     {Py_tp_traverse, direct_traverse},
