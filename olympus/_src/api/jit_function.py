@@ -240,11 +240,13 @@ class JitFunction(native_calls.Caller):
         if current.trace is not _eval:
             return self._stage(call)
         device = self._options.device
-        made = [arguments.as_argument(x, call, i) for i, x in enumerate(call.leaves)]
-        arrays = made
+        operands = [
+            arguments.as_argument(x, call, i) for i, x in enumerate(call.leaves)
+        ]
+        arrays = operands
         if client.several_devices():
             device = call_placement.of_call(self._options, call, arrays)
-            arrays = concrete_arrays.on_device(made, device)
+            arrays = concrete_arrays.on_device(operands, device)
         call.avals = [a.aval for a in arrays]
         key = (config.trace_context(), device, call.key())
         state = self._current_state()
@@ -254,7 +256,7 @@ class JitFunction(native_calls.Caller):
         buffers = [a._buffer for a in arrays]
         if entry.followed is not None:
             return self._run_followed(entry, buffers, call.leaves)
-        moved = any(a is not x for a, x in zip(arrays, made, strict=True))
+        moved = any(a is not x for a, x in zip(arrays, operands, strict=True))
         if not moved and self._keep_natively(entry, call, args, kwargs):
             return self._run(entry, buffers, call.leaves)
         if self._plain:
