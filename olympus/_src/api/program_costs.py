@@ -8,12 +8,14 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from olympus._src.api.collectives import bytes_text
+from olympus._src.interpreters import compilation
 from olympus._src.interpreters.compiled_programs import CompiledProgram
 from olympus._src.interpreters.lowered_programs import LoweredProgram
 from olympus._src.lowering import attributions as attributions_
 from olympus._src.lowering import hlo_text, line_costs, memory_timeline
 from olympus._src.lowering.hlo_text import Place
 from olympus._src.lowering.line_costs import Cost
+from olympus._src.runtime import executable
 
 
 class LineCost(NamedTuple):
@@ -129,10 +131,42 @@ def explain(program: CompiledProgram, paths: Sequence[str] = ()) -> ProgramCosts
       program: what was compiled.
       paths: of the arguments, where they are known.
     """
-    module = hlo_text.parse(program.executable.hlo_text())
-    served = attributions_.attribute(module, program.lowered.origins())
+    module, served = attributed(program)
     memory = memory_timeline.timeline(module)
     return explain_parts(program.lowered, paths, module, served, memory)
+
+
+def attributed(
+    program: CompiledProgram,
+) -> tuple[hlo_text.Module, line_costs.Attributions]:
+    """The instructions of a compiled program, and which operations they serve.
+
+    Of a program over several devices XLA does not say the lines. Then it is compiled
+    once more, with lines for the names of its operations.
+    """
+    lowered = program.lowered
+    module = hlo_text.parse(program.executable.hlo_text())
+    if lowered.keeps_lines or lowered.program is None:
+        return module, attributions_.attribute(module, lowered.origins())
+    named = lowered.named_lines()
+    built = compilation.build_options_of(named, program.options)
+    text = executable.optimized_text(compilation.load(named, built))
+    other = hlo_text.parse(text)
+    served = attributions_.attribute(other, lowered.line_origins())
+    # Names have no part in how a program is optimised; if they had, this is still one
+    # way to compile it.
+    return (module if _is_alike(module, other) else other), served
+
+
+def _is_alike(module: hlo_text.Module, other: hlo_text.Module) -> bool:
+    """Whether two programs have instructions of the same names, types and operands."""
+    parts = [
+        [(name, i.name, i.type, i.operands)
+         for name, computation in m.computations.items()
+         for i in computation.instructions.values()]
+        for m in (module, other)
+    ]  # fmt: skip
+    return parts[0] == parts[1]
 
 
 def explain_parts(

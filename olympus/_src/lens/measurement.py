@@ -19,7 +19,8 @@ class Times(NamedTuple):
     """Times of one run, the mean of some.
 
     Attributes:
-      instructions: microseconds by the name of the instruction, over all threads.
+      instructions: microseconds by the name of the instruction, over all threads; the
+        mean of the devices, where there are several.
       run_us: of a run, as its caller waits for it, without the profiler.
     """
 
@@ -27,12 +28,15 @@ class Times(NamedTuple):
     run_us: float
 
 
-def measure(module: hlo_text.Module, name: str, run: Callable[[], Any]) -> Times:
+def measure(
+    module: hlo_text.Module, name: str, n_devices: int, run: Callable[[], Any]
+) -> Times:
     """Runs a program a few times.
 
     Args:
       module: the program's instructions.
       name: its module's, to tell its events from those of others.
+      n_devices: how many run it together.
       run: runs it and waits for its results.
 
     Raises:
@@ -49,7 +53,8 @@ def measure(module: hlo_text.Module, name: str, run: Callable[[], Any]) -> Times
     with profiler.ProfileSession(profiler_options=options) as session:
         for _ in range(_RUNS):
             run()
-    totals = _totals(session.data, name)
+    sums = _totals(session.data, name)
+    totals = {operation: us / n_devices for operation, us in sums.items()}
     for computation in module.computations.values():
         for instruction in computation.instructions.values():
             if instruction.opcode in _CONTAINERS:
