@@ -7,7 +7,15 @@ import os
 import sys
 from collections.abc import Sequence
 
-from olympus._src.command import cache, environment, inspect_file, launch, look, run
+from olympus._src.command import (
+    cache,
+    environment,
+    inspect_file,
+    launch,
+    look,
+    run,
+    timeline,
+)
 from olympus._src.command.command import Command, Failure
 
 COMMANDS: tuple[Command, ...] = (
@@ -17,6 +25,7 @@ COMMANDS: tuple[Command, ...] = (
     launch.COMMAND,
     look.COMMAND,
     run.COMMAND,
+    timeline.COMMAND,
 )
 
 # Exit statuses: what argparse, the shell and the C library use for the same.

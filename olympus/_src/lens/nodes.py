@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 # Of an operation: outside of derivatives, of the forward pass, of the backward pass.
@@ -17,12 +18,13 @@ class Node:
       direction: 0 outside of derivatives, 1 in the forward, 2 in the backward pass.
       children: lines that fold away under it.
       is_open: whether they are shown at first.
+      is_fold: whether it is no line of the program, but stands for its children.
       time_us, size_bytes, flops: its own, without those of its children.
     """
 
     __slots__ = (
-        "children", "direction", "flops", "is_open", "place", "size_bytes", "text",
-        "time_us",
+        "children", "direction", "flops", "is_fold", "is_open", "place", "size_bytes",
+        "text", "time_us",
     )  # fmt: skip
 
     def __init__(
@@ -32,15 +34,25 @@ class Node:
         direction: int = 0,
         children: list[Node] | None = None,
         is_open: bool = False,
+        is_fold: bool = False,
     ) -> None:
         self.text = text
         self.place = place
         self.direction = direction
         self.children = children or []
         self.is_open = is_open
+        self.is_fold = is_fold
         self.time_us = 0.0
         self.size_bytes = 0.0
         self.flops = 0.0
+
+
+def unfolded(nodes: Iterable[Node], depth: int = 0) -> Iterator[tuple[int, Node]]:
+    """All lines of a pane in their order, and how deep they are nested."""
+    for node in nodes:
+        if not node.is_fold:
+            yield depth, node
+        yield from unfolded(node.children, depth + (not node.is_fold))
 
 
 class Places:

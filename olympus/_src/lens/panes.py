@@ -51,7 +51,7 @@ def _fold_inputs(nodes: list[Node]) -> list[Node]:
     if n < _MIN_INPUT_LINES:
         return nodes
     n_inputs = sum(node.text.count(":") for node in nodes[:n])
-    head = Node(f"{{ lambda, its {n_inputs} inputs", children=nodes[:n])
+    head = Node(f"{{ lambda, its {n_inputs} inputs", children=nodes[:n], is_fold=True)
     return [head, *nodes[n:]]
 
 
@@ -143,7 +143,10 @@ def hlo_nodes(
     if len(parameters) < _MIN_INPUT_LINES:
         return nodes
     others = [node for node in nodes if " parameter(" not in node.text]
-    return [Node(f"{len(parameters)} parameters", children=parameters), *others]
+    return [
+        Node(f"{len(parameters)} parameters", children=parameters, is_fold=True),
+        *others,
+    ]
 
 
 def _computation_nodes(
@@ -163,6 +166,7 @@ def _computation_nodes(
         node.flops = hlo_costs.flops(computation, instruction)
         if not is_fused and hlo_costs.is_kernel(instruction):
             node.size_bytes = hlo_costs.touched_bytes(module, computation, instruction)
+        if not is_fused:  # collectives are no kernels, and wait for others
             node.time_us = times_us.get(instruction.name, 0.0)
         in_kernel = is_fused or instruction.opcode == "fusion"
         for name in hlo_text.callees(instruction):
