@@ -74,11 +74,10 @@ def test_programs_of_the_disk_cache_are_loaded(tmp_path):
     def f(x):
         return jnp.cos(x) * 41
 
-    with olympus.timeline() as session:
-        with disk_caches.in_folder(tmp_path):
-            olympus.jit(f)(X)
-            olympus.clear_caches()
-            olympus.jit(f)(X)
+    with olympus.timeline() as session, disk_caches.in_folder(tmp_path):
+        olympus.jit(f)(X)
+        olympus.clear_caches()
+        olympus.jit(f)(X)
     first, second = [stages(m) for m in session.makings if m.name == "f"]
     assert first == ["trace", "lower", "compile"]
     assert second == ["trace", "lower", "load"]

@@ -15,6 +15,7 @@ from olympus._src.lowering import attributions as attributions_
 from olympus._src.lowering import hlo_text, line_costs, memory_timeline
 from olympus._src.lowering.hlo_text import Place
 from olympus._src.lowering.line_costs import Cost
+from olympus._src.lowering.operation_paths import Origin
 from olympus._src.runtime import executable
 
 
@@ -131,31 +132,34 @@ def explain(program: CompiledProgram, paths: Sequence[str] = ()) -> ProgramCosts
       program: what was compiled.
       paths: of the arguments, where they are known.
     """
-    module, served = attributed(program)
+    module, served, _ = attributed(program)
     memory = memory_timeline.timeline(module)
     return explain_parts(program.lowered, paths, module, served, memory)
 
 
 def attributed(
     program: CompiledProgram,
-) -> tuple[hlo_text.Module, line_costs.Attributions]:
+) -> tuple[hlo_text.Module, line_costs.Attributions, Sequence[Origin | None]]:
     """The instructions of a compiled program, and which operations they serve.
+
+    The third result is where each line of the text comes from that was compiled.
 
     Of a program over several devices XLA does not say the lines. Then it is compiled
     once more, with lines for the names of its operations.
     """
     lowered = program.lowered
     module = hlo_text.parse(program.executable.hlo_text())
+    origins = lowered.line_origins()
     if lowered.keeps_lines or lowered.program is None:
-        return module, attributions_.attribute(module, lowered.origins())
+        return module, attributions_.attribute(module, origins), origins
     named = lowered.named_lines()
     built = compilation.build_options_of(named, program.options)
     text = executable.optimized_text(compilation.load(named, built))
     other = hlo_text.parse(text)
-    served = attributions_.attribute(other, lowered.line_origins())
+    served = attributions_.attribute(other, origins)
     # Names have no part in how a program is optimised; if they had, this is still one
     # way to compile it.
-    return (module if _is_alike(module, other) else other), served
+    return (module if _is_alike(module, other) else other), served, origins
 
 
 def _is_alike(module: hlo_text.Module, other: hlo_text.Module) -> bool:

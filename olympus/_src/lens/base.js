@@ -9,20 +9,28 @@ const make = (tag, name, text) => {
 };
 
 // -- text ------------------------------------------------------------------------------
-const WORDS = /\b(lambda|let|in|func\.func|func\.return|module|ROOT|def|return|for|if|else|while|with|import|from|class|not|and|or|None|True|False|public|private)\b/g;
-const fill = (element, text) => {
+const PYTHON_WORDS = /\b(lambda|in|def|return|for|if|else|elif|while|with|import|from|class|not|and|or|is|try|except|raise|yield|None|True|False)\b/g;
+const PROGRAM_WORDS = /\b(lambda|let|in|func\.func|func\.return|module|ROOT|None|True|False|public|private)\b/g;
+const fill = (element, text, words = PROGRAM_WORDS) => {
   let at = 0;
-  for (const match of text.matchAll(WORDS)) {
+  for (const match of text.matchAll(words)) {
     element.append(text.slice(at, match.index), make("span", "word", match[0]));
     at = match.index + match[0].length;
   }
   element.append(text.slice(at));
 };
-// What does not fit goes on under the text, two letters further in.
+// What does not fit goes on under the text, two letters further in. The space that a
+// line begins with is no text, or lines would break behind it.
 const hang = (element, text) => {
-  const letters = text.length - text.trimStart().length + 2;
-  element.style.paddingLeft = letters + "ch";
-  element.style.textIndent = -letters + "ch";
+  let indent = text.length - text.trimStart().length;
+  element.style.paddingLeft = indent + 2 + "ch";
+  element.style.textIndent = "-2ch";
+  const walker = document.createTreeWalker(element, NodeFilter.SHOW_TEXT);
+  while (indent > 0 && walker.nextNode()) {
+    const node = walker.currentNode, n = Math.min(indent, node.data.length);
+    node.data = node.data.slice(n);
+    indent -= n;
+  }
 };
 const unit = (n, step, names) => {
   let i = 0;

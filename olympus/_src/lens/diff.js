@@ -32,11 +32,12 @@ const addGap = (body, start, end, add) => {
 };
 const rowsOf = new Map();
 const addRow = (parent, kind, text, place, number) => {
+  const words = number === undefined ? PROGRAM_WORDS : PYTHON_WORDS;
   const row = make("div", "row " + NAMES[kind]);
   row.append(make("span", "sign", SIGNS[kind]));
   if (number !== undefined) row.append(make("span", "number", number));
   const cell = make("span", "text");
-  fill(cell, text);
+  fill(cell, text, words);
   hang(cell, text);
   row.append(cell);
   if (place >= 0) {
@@ -55,7 +56,9 @@ const addChanged = (parent, before, after, place, numbers) => {
   rows.forEach((row, i) => {
     const others = new Set(sides[1 - i]);
     const cell = row.querySelector(".text");
-    cell.replaceChildren(...sides[i].map((word) => make("span", others.has(word) ? "" : "other", word)));
+    const isOther = (word) => word.trim() && !others.has(word);
+    cell.replaceChildren(...sides[i].map((word) => make("span", isOther(word) ? "other" : "", word)));
+    hang(cell, i ? after : before);
   });
   return rows;
 };

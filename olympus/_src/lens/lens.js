@@ -102,7 +102,7 @@ const pythonRow = (file, line, text) => {
   for (let i = 0; i + 1 < cuts.length; i++) {
     const around = spans.filter((s) => s[0] <= cuts[i] && s[1] >= cuts[i + 1]);
     const part = make("span");
-    fill(part, text.slice(cuts[i], cuts[i + 1]));
+    fill(part, text.slice(cuts[i], cuts[i + 1]), PYTHON_WORDS);
     if (around.length) {
       around.sort((a, b) => a[3] - b[3]);
       part.dataset.k = around[0][2];

@@ -64,17 +64,26 @@ class Places:
         column and last column; columns count from 1, and 0 where they are not known.
     """
 
-    __slots__ = ("_files", "_numbers", "files", "spans")
+    __slots__ = ("_by_position", "_files", "_numbers", "files", "spans")
 
     def __init__(self) -> None:
         self.files: list[str] = []
         self.spans: list[tuple[int, int, int, int, int]] = []
+        self._by_position: dict[Any, int] = {}
         self._files: dict[str, int] = {}
         self._numbers: dict[tuple[int, int, int, int, int], int] = {}
 
     def number(self, position: Any) -> int:
         """The number of a position; -1 for None."""
-        if position is None or not position.line:
+        if position is None:
+            return -1
+        number = self._by_position.get(position)
+        if number is None:
+            number = self._by_position[position] = self._number(position)
+        return number
+
+    def _number(self, position: Any) -> int:
+        if not position.line:
             return -1
         span = (
             self._file(position.file),

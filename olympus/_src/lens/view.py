@@ -19,6 +19,7 @@ from olympus._src.lens.panes import Excerpt
 from olympus._src.lens.shown import Shown
 from olympus._src.lens.terminal import Branch
 from olympus._src.lowering import attributions, hlo_text, line_costs, memory_timeline
+from olympus._src.lowering.operation_paths import Origin
 
 
 class Stage(NamedTuple):
@@ -56,6 +57,7 @@ class Lens(Shown):
         times: measurement.Times | None,
         module: hlo_text.Module,
         served: line_costs.Attributions,
+        origins: Sequence[Origin | None],
     ) -> None:
         self.name = name
         self.compiled = compiled
@@ -64,7 +66,6 @@ class Lens(Shown):
         self.places = Places()
         _, built = stages.parts_of(compiled)
         lowered = built.lowered
-        origins = lowered.line_origins()
         durations = times.instructions if times is not None else {}
         self.olympuspr = folding.fold(panes.program_nodes(program, self.places))
         self.stablehlo = folding.fold(
@@ -199,7 +200,7 @@ def _look(jitted: Any, measure: bool | None, args: Any, kwargs: Any) -> Lens:
         Stage("compile", end - after_lower),
     ]
     _, built = stages.parts_of(compiled)
-    module, served = program_costs.attributed(built)
+    module, served, origins = program_costs.attributed(built)
     times = None
     if _may_run(built.lowered, args, kwargs) if measure is None else measure:
         run = _runner(jitted, compiled, args, kwargs)
@@ -207,7 +208,7 @@ def _look(jitted: Any, measure: bool | None, args: Any, kwargs: Any) -> Lens:
         times = measurement.measure(module, built.lowered.module_name, n_devices, run)
     name = source_info.function_name(jitted)
     program = traced.olympuspr.olympuspr
-    return Lens(name, compiled, program, durations, times, module, served)
+    return Lens(name, compiled, program, durations, times, module, served, origins)
 
 
 def _may_run(lowered: Any, args: Any, kwargs: Any) -> bool:
