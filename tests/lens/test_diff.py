@@ -197,3 +197,28 @@ def test_command(tmp_path, capsys, monkeypatch):
     assert "= cos a" in text
     assert main(words) == 0
     assert capsys.readouterr().out == "f_g.html\n"
+
+
+def longest(old, new):
+    """The length of a longest common subsequence."""
+    row = [0] * (len(new) + 1)
+    for a in old:
+        before = row
+        row = [0]
+        for j, b in enumerate(new):
+            row.append(before[j] + 1 if a == b else max(before[j + 1], row[j]))
+    return row[-1]
+
+
+@pytest.mark.parametrize("max_edits", [1, 2, 5, 256])
+def test_random_sequences_have_common_subsequences(monkeypatch, max_edits):
+    monkeypatch.setattr(alignment, "_MAX_EDITS", max_edits)
+    random = np.random.default_rng(0)
+    for _ in range(300):
+        old, new = [list(random.integers(0, 3, random.integers(0, 14))) for _ in "ab"]
+        pairs = alignment.common(old, new)
+        assert all(old[i] == new[j] for i, j in pairs)
+        for one in zip(*pairs, strict=True):
+            assert list(one) == sorted(set(one))
+        if max_edits == 256:
+            assert len(pairs) == longest(old, new)

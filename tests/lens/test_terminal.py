@@ -65,7 +65,7 @@ def test_terminals_with_rich_have_colours(monkeypatch):
         def __exit__(self, *error):
             shown.append("end")
 
-        def print(self, tree, soft_wrap):
+        def print(self, tree):
             shown.append(tree)
 
     class Tree:

@@ -6,7 +6,6 @@ import argparse
 import importlib
 import importlib.util
 import os
-import re
 import sys
 from typing import Any
 
@@ -38,8 +37,8 @@ def _run(arguments: argparse.Namespace) -> int:
     if arguments.text:
         view.show("terminal")
         return 0
-    name = re.sub(r"[^\w.-]+", "_", view.name)
-    path = arguments.output or f"{name}.html"
+    shell: Any = importlib.import_module("olympus._src.lens.shell")
+    path = arguments.output or shell.file_name(view.name)
     view.save(path)
     print(path)
     return 0

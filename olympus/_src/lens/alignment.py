@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import difflib
 import re
 from collections.abc import Callable, Hashable, Sequence
 from typing import Any, NamedTuple
 
 from olympus._src.lens import names
 
-_MAX_EDITS = 800  # beyond which an approximation is looked for, in less time
+_MAX_EDITS = 256  # that one search makes; its time is the square of them
 
 Pairs = list[tuple[int, int]]
 
@@ -101,38 +100,31 @@ def _pairs_by_levels(levels: Sequence[Any], n_old: int, n_new: int) -> Pairs:
 
 def common(old: Sequence[Hashable], new: Sequence[Hashable]) -> Pairs:
     """The numbers of the items of a longest common subsequence, or nearly so."""
-    start, end_old, end_new = 0, len(old), len(new)
-    while start < min(end_old, end_new) and old[start] == new[start]:
-        start += 1
-    while min(end_old, end_new) > start and old[end_old - 1] == new[end_new - 1]:
-        end_old, end_new = end_old - 1, end_new - 1
-    middle_old, middle_new = old[start:end_old], new[start:end_new]
-    middle = _shortest_edits(middle_old, middle_new)
-    if middle is None:
-        blocks = difflib.SequenceMatcher(None, middle_old, middle_new)
-        middle = [
-            (b.a + i, b.b + i)
-            for b in blocks.get_matching_blocks()
-            for i in range(b.size)
-        ]
-    return [
-        *[(i, i) for i in range(start)],
-        *[(start + i, start + j) for i, j in middle],
-        *[(end_old + i, end_new + i) for i in range(len(old) - end_old)],
-    ]
+    i = j = 0
+    n, m = len(old), len(new)
+    while min(n, m) > max(i, j) and old[n - 1] == new[m - 1]:
+        n, m = n - 1, m - 1
+    pairs: Pairs = []
+    while i < n and j < m:
+        inner, end_i, end_j = _shortest_edits(old[i:n], new[j:m])
+        pairs += [(i + a, j + b) for a, b in inner]
+        i, j = i + end_i, j + end_j
+    return pairs + [(n + k, m + k) for k in range(len(old) - n)]
 
 
-def _shortest_edits(old: Sequence[Hashable], new: Sequence[Hashable]) -> Pairs | None:
-    """The pairs of a longest common subsequence; None if it takes too many edits.
+def _shortest_edits(
+    old: Sequence[Hashable], new: Sequence[Hashable]
+) -> tuple[Pairs, int, int]:
+    """The pairs of a longest common subsequence, and where it ends.
+
+    Where too many edits are needed, it ends before, as far as some edits lead.
 
     Source: E. W. Myers, An O(ND) difference algorithm and its variations (1986).
     """
     n, m = len(old), len(new)
-    if not n or not m:
-        return []
     furthest = {1: 0}
     history = []
-    for d in range(min(n + m, _MAX_EDITS) + 1):
+    for d in range(_MAX_EDITS + 1):
         history.append(dict(furthest))
         for k in range(-d, d + 1, 2):
             down = k == -d or (k != d and furthest[k - 1] < furthest[k + 1])
@@ -142,8 +134,10 @@ def _shortest_edits(old: Sequence[Hashable], new: Sequence[Hashable]) -> Pairs |
                 x, y = x + 1, y + 1
             furthest[k] = x
             if x >= n and y >= m:
-                return _trace_back(history, n, m)
-    return None
+                return _trace_back(history, n, m), n, m
+    ends = [(x, x - k) for k, x in furthest.items() if (k - _MAX_EDITS) % 2 == 0]
+    x, y = max([(x, y) for x, y in ends if x <= n and y <= m], key=sum)
+    return _trace_back(history, x, y), x, y
 
 
 def _trace_back(history: Sequence[dict[int, int]], x: int, y: int) -> Pairs:

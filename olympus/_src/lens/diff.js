@@ -64,7 +64,10 @@ const addChanged = (parent, before, after, place, numbers) => {
 };
 
 // -- Python ----------------------------------------------------------------------------
-const costText = (i, a, b) => a === b ? UNITS[i](b) : `${UNITS[i](a)} → ${UNITS[i](b)}`;
+const costText = (i, a, b) => {
+  const [before, after] = [UNITS[i](a), UNITS[i](b)];
+  return before === after ? after : `${before} → ${after}`;
+};
 const addPython = () => {
   const body = addPane("Python", "", "source");
   const gone = (line) => line ? line[3] : [0, 0, 0];

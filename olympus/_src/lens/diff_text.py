@@ -40,7 +40,12 @@ def change_text(old: float | None, new: float | None) -> str:
     if share >= 3:
         return f"x {share:.3g}"
     change = 100 * (share - 1)
+    if abs(change) < _LEAST:
+        return ""
     return f"{change:+.0f} %" if abs(change) >= 1 else f"{change:+.1g} %"
+
+
+_LEAST = 0.1  # percent that are told
 
 
 def counts(pane: PaneDiff) -> str:

@@ -54,6 +54,8 @@ def _repetitions(shapes: Sequence[int], start: int, period: int) -> int:
     """How often the block of lines at a start comes again, directly behind."""
     block = shapes[start : start + period]
     times = 0
-    while shapes[start + (times + 1) * period :][:period] == block:
+    at = start + period
+    while shapes[at : at + period] == block:
         times += 1
+        at += period
     return times

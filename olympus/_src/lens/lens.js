@@ -83,6 +83,7 @@ const countRows = (nodes) => nodes.reduce((n, node) => n + 1 + countRows(node[4]
 
 const addPython = () => {
   const body = addPane("Python", data.files.length === 1 ? "1 file" : data.files.length + " files", "python");
+  if (!data.python.length) body.append(make("p", "empty", "No operation is of a line that is known."));
   let last = -1;
   for (const [file, start, lines] of data.python) {
     if (file !== last) body.append(make("div", "file", data.files[file]));

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import threading
 import time
 from collections.abc import Callable
 from typing import Any, NamedTuple
@@ -10,6 +12,7 @@ from olympus._src.api import profiler
 from olympus._src.lowering import hlo_text
 
 _RUNS = 5
+_lock = threading.Lock()  # only one profile may be recorded at a time
 
 # Their time is that of what they run, which is counted by itself.
 _CONTAINERS = ("while", "conditional", "call")
@@ -50,7 +53,15 @@ def measure(
         seconds.append(time.perf_counter() - start)
     options = profiler.ProfileOptions()
     options.python_tracer_level = 0  # it would slow the runs down
-    with profiler.ProfileSession(profiler_options=options) as session:
+    with _lock, contextlib.ExitStack() as stack:
+        session = profiler.ProfileSession(profiler_options=options)
+        try:
+            stack.enter_context(session)
+        except RuntimeError as error:
+            raise RuntimeError(
+                "lens: requires that nobody else records a profile, got one that has "
+                "been started; stop it first, or pass measure=False"
+            ) from error
         for _ in range(_RUNS):
             run()
     sums = _totals(session.data, name)

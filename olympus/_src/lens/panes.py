@@ -207,6 +207,9 @@ class Excerpt(NamedTuple):
     lines: list[str]
 
 
+_NO_TEXT = "# the text of this line is not known"  # as of code for `exec`
+
+
 def python_excerpts(places: Places) -> list[Excerpt]:
     """The functions that the expressions are in, file by file, as they were met."""
     excerpts = []
@@ -216,6 +219,7 @@ def python_excerpts(places: Places) -> list[Excerpt]:
         wanted |= {span[2] for span in places.spans if span[0] == number}
         for start, end in _ranges(rows, wanted):
             lines = [row.rstrip("\n") for row in rows[start - 1 : end]]
+            lines += [_NO_TEXT] * (end - start + 1 - len(lines))
             excerpts.append(Excerpt(number, start, lines))
     return excerpts
 

@@ -29,7 +29,9 @@ def html(kind: str, name: str, data: dict[str, Any], script: str) -> str:
         # Within a script, these letters would end it.
         "DATA": text.replace("<", "\\u003c"),
     }
-    return re.sub(r"__([A-Z]+)__", lambda m: parts[m[1]], _read("page.html"))
+    page = re.sub(r"__([A-Z]+)__", lambda m: parts[m[1]], _read("page.html"))
+    # Python's text may hold halves of letters, which no file can.
+    return page.encode("utf-8", "replace").decode()
 
 
 def _read(name: str) -> str:
@@ -52,4 +54,12 @@ def frame(page: str) -> str:
 def temporary_path(name: str) -> str:
     """A path for a page."""
     folder = tempfile.mkdtemp(prefix="olympus-lens-")
-    return os.path.join(folder, f"{re.sub(r'[^A-Za-z0-9_]', '_', name)}.html")
+    return os.path.join(folder, file_name(name))
+
+
+_MAX_NAME = 80
+
+
+def file_name(name: str) -> str:
+    """The name of a file for the page of a function."""
+    return re.sub(r"\W+", "_", name, flags=re.ASCII)[:_MAX_NAME] + ".html"

@@ -76,7 +76,7 @@ def show(tree: Branch) -> None:
     if rich is not None:
         console, built = rich
         with console.pager(styles=True):
-            console.print(_rich_tree(tree, built), soft_wrap=True)
+            console.print(_rich_tree(tree, built))
     elif sys.stdout.isatty():
         pydoc.pager(plain(tree))
     else:

@@ -77,7 +77,8 @@ def _node(node: Node) -> Branch:
     costs = _costs_text((node.time_us, node.size_bytes, node.flops))
     if costs:
         parts.append(Part(f"  {costs}", "number"))
-    return Branch(parts, list(map(_node, node.children)))
+    # What the page folds at first stays folded where nobody can unfold it.
+    return Branch(parts, [] if node.is_fold else list(map(_node, node.children)))
 
 
 def _costs_text(costs: Sequence[float]) -> str:

@@ -11,6 +11,7 @@ from olympus._src.api import jit as jit_
 from olympus._src.api import program_costs, stages
 from olympus._src.api.shapes import ShapeDtypeStruct
 from olympus._src.core import array_type
+from olympus._src.core.trace import Tracer
 from olympus._src.foundation import source_info
 from olympus._src.lens import folding, measurement, page, panes, text
 from olympus._src.lens.diff import LensDiff
@@ -157,7 +158,8 @@ def lens(
       A function of the arguments of `fun` that returns a `Lens`.
 
     Raises:
-      TypeError: `fun` cannot be called, or options are given for a jitted function.
+      TypeError: `fun` cannot be called, options are given for a jitted function, or
+        it is to be measured on arguments without values.
 
     Example:
       >>> import olympus
@@ -202,7 +204,7 @@ def _look(jitted: Any, measure: bool | None, args: Any, kwargs: Any) -> Lens:
     _, built = stages.parts_of(compiled)
     module, served, origins = program_costs.attributed(built)
     times = None
-    if _may_run(built.lowered, args, kwargs) if measure is None else measure:
+    if _may_run(built.lowered, args, kwargs, measure):
         run = _runner(jitted, compiled, args, kwargs)
         n_devices = len(built.lowered.devices)
         times = measurement.measure(module, built.lowered.module_name, n_devices, run)
@@ -211,10 +213,18 @@ def _look(jitted: Any, measure: bool | None, args: Any, kwargs: Any) -> Lens:
     return Lens(name, compiled, program, durations, times, module, served, origins)
 
 
-def _may_run(lowered: Any, args: Any, kwargs: Any) -> bool:
+def _may_run(lowered: Any, args: Any, kwargs: Any, measure: bool | None) -> bool:
+    if measure is False:
+        return False
     leaves = tree.tree_leaves((args, kwargs))
-    is_described = any(isinstance(x, ShapeDtypeStruct) for x in leaves)
-    return not lowered.has_effects and not is_described
+    absent = [x for x in leaves if isinstance(x, (ShapeDtypeStruct, Tracer))]
+    if measure and absent:
+        kind = type(absent[0]).__name__
+        raise TypeError(
+            f"lens: measure=True requires arguments with values, got a {kind}; pass "
+            "arrays, or leave measure out"
+        )
+    return not absent and (measure is True or not lowered.has_effects)
 
 
 def _runner(
