@@ -81,6 +81,7 @@ def test_programs_of_the_disk_cache_are_loaded(tmp_path):
     first, second = [stages(m) for m in session.makings if m.name == "f"]
     assert first == ["trace", "lower", "compile"]
     assert second == ["trace", "lower", "load"]
+    assert "loaded from the cache on disk" in session.makings[1].disk
 
 
 def test_nothing_listens_outside_of_a_session():

@@ -78,6 +78,7 @@ const addDetails = (rest, m) => {
   line("function at", data.functions[m.function][1]);
   line("why", m.cause || (m.again ? "" : "the first time"));
   line("cure", m.cure);
+  line("disk", m.disk);
   line("", m.reused && "an equal program was in memory: nothing was compiled");
   rest.append(box);
 };

@@ -110,6 +110,11 @@ class Making:
         """Whether an equal program was in memory, so that nothing was compiled."""
         return self.record is not None and self.record.program_reused
 
+    @property
+    def disk(self) -> str:
+        """What the cache on disk had, in words, where that is known."""
+        return self.record.disk if self.record is not None else ""
+
     def takes(self, span: Span) -> bool:
         """Whether a stage belongs to it: it is a later one of the same function."""
         last = self.spans[-1]

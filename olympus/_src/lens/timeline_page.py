@@ -45,6 +45,7 @@ def _data(timeline: Timeline) -> dict[str, Any]:
                 "code": _code(making),
                 "cause": making.cause,
                 "cure": making.cure,
+                "disk": making.disk,
                 "again": making.is_again,
                 "reused": making.is_reused,
             }
