@@ -9,7 +9,8 @@ import olympus
 import olympus.numpy as jnp
 from olympus import lax
 from olympus._src.lens.nodes import unfolded
-from tests.sharding.meshes import divide
+from olympus.sharding import PartitionSpec as P
+from tests.sharding.meshes import divide, mesh
 
 pytestmark = pytest.mark.eight_devices
 
@@ -54,19 +55,34 @@ def test_costs_belong_to_lines():
     assert np.isfinite(np.asarray(compiled(*arguments())[0]))
 
 
-@pytest.mark.parametrize("f", [olympus.grad(loss), looped])
+def mapped(w1, w2, x):
+    def block(x):
+        return lax.psum(jnp.tanh(x).sum(0), "x")  # <- block
+
+    total = olympus.shard_map(block, mesh=mesh(4, 2), in_specs=P("x"), out_specs=P())
+    return total(x) * w1.sum()
+
+
+MARKS = {
+    looped: ["# <- step"],
+    mapped: ["# <- block"],
+    loss: ["# <- first", "# <- second"],
+}
+
+
+@pytest.mark.parametrize("f", MARKS)
 def test_a_lens_knows_the_line_of_each_instruction(f):
-    view = olympus.lens(f)(*arguments())
+    view = olympus.lens(olympus.grad(f) if f is loss else f)(*arguments())
     for pane in (view.olympuspr, view.stablehlo, view.hlo):
         lines = {
             view.places.spans[node.place][1]
             for _, node in unfolded(pane)
             if node.place >= 0
         }
-        marks = ["# <- step"] if f is looped else ["# <- first", "# <- second"]
-        assert {line_of(mark) for mark in marks} <= lines
+        assert {line_of(mark) for mark in MARKS[f]} <= lines
     instructions = [node for _, node in unfolded(view.hlo)]
     assert sum(node.place >= 0 for node in instructions) >= 0.99 * len(instructions)
+    assert not any("olympus" in node.text for node in instructions)
     total = sum(view.times.instructions.values())
     by_line = sum(row[0] for row in view.line_costs().values())
     assert by_line >= 0.9 * total > 0

@@ -348,3 +348,14 @@ def test_odd_functions(f, args, tmp_path, monkeypatch):
     assert str(view.tree())
     monkeypatch.setattr("webbrowser.open", lambda url: True)
     assert view.show("browser").endswith(".html")
+
+
+def größe(x):
+    return jnp.sin(x @ x)
+
+
+@pytest.mark.parametrize("f", [lambda x: jnp.sin(x @ x), größe])
+def test_functions_of_any_name_are_measured(f):
+    view = olympus.lens(f)(X)
+    assert sum(view.times.instructions.values()) > 0
+    assert sum(row[0] for row in view.line_costs().values()) > 0

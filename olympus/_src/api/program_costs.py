@@ -157,20 +157,42 @@ def attributed(
     text = executable.optimized_text(compilation.load(named, built))
     other = hlo_text.parse(text)
     served = attributions_.attribute(other, origins)
-    # Names have no part in how a program is optimised; if they had, this is still one
-    # way to compile it.
-    return (module if _is_alike(module, other) else other), served, origins
+    # XLA makes the names of instructions of those of operations, which have no part in
+    # how it optimises them; if they had, this is still one way to compile the program.
+    renamed = _renamed(other, module)
+    if renamed is None:
+        return other, served, origins
+    return module, {renamed[key]: known for key, known in served.items()}, origins
 
 
-def _is_alike(module: hlo_text.Module, other: hlo_text.Module) -> bool:
-    """Whether two programs have instructions of the same names, types and operands."""
-    parts = [
-        [(name, i.name, i.type, i.operands)
-         for name, computation in m.computations.items()
-         for i in computation.instructions.values()]
-        for m in (module, other)
-    ]  # fmt: skip
-    return parts[0] == parts[1]
+_Key = tuple[str, str]
+
+
+def _renamed(
+    module: hlo_text.Module, other: hlo_text.Module
+) -> dict[_Key, _Key] | None:
+    """The instructions of two programs that differ in names alone; None for others."""
+    pairs: dict[_Key, _Key] = {}
+    computations = list(module.computations.values())
+    others = list(other.computations.values())
+    if len(computations) != len(others):
+        return None
+    for a, b in zip(computations, others, strict=True):
+        if len(a.instructions) != len(b.instructions):
+            return None
+        instructions = zip(
+            a.instructions.values(), b.instructions.values(), strict=True
+        )
+        for x, y in instructions:
+            pairs[a.name, x.name] = b.name, y.name
+            operands = tuple([pairs.get((a.name, o), ("", o))[1] for o in x.operands])
+            if _unnamed(x) != _unnamed(y) or operands != y.operands:
+                return None
+    return pairs
+
+
+def _unnamed(instruction: hlo_text.Instruction) -> tuple[Any, ...]:
+    return instruction[1:3] + instruction[5:]  # opcode and type, whether it is the root
 
 
 def explain_parts(

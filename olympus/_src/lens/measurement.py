@@ -31,14 +31,11 @@ class Times(NamedTuple):
     run_us: float
 
 
-def measure(
-    module: hlo_text.Module, name: str, n_devices: int, run: Callable[[], Any]
-) -> Times:
+def measure(module: hlo_text.Module, n_devices: int, run: Callable[[], Any]) -> Times:
     """Runs a program a few times.
 
     Args:
-      module: the program's instructions.
-      name: its module's, to tell its events from those of others.
+      module: the program's instructions, whose name tells its events from others.
       n_devices: how many run it together.
       run: runs it and waits for its results.
 
@@ -64,7 +61,7 @@ def measure(
             ) from error
         for _ in range(_RUNS):
             run()
-    sums = _totals(session.data, name)
+    sums = _totals(session.data, module.name)
     totals = {operation: us / n_devices for operation, us in sums.items()}
     for computation in module.computations.values():
         for instruction in computation.instructions.values():

@@ -108,11 +108,13 @@ class Module(NamedTuple):
       computations: by name.
       entry: the name of the one that runs.
       places: source positions by the number that instructions name.
+      name: of the module.
     """
 
     computations: dict[str, Computation]
     entry: str
     places: dict[int, Place]
+    name: str = ""
 
     def instructions(self) -> Iterator[tuple[Execution, Instruction]]:
         """Each instruction that runs, once for each place that its computation runs."""
@@ -207,7 +209,7 @@ _LAYOUT = re.compile(r"(?<=\])\{[^}]*\}")
 def parse(text: str) -> Module:
     """Reads the text of a program; of several modules, the first."""
     computations: dict[str, Computation] = {}
-    entry = ""
+    entry = name = ""
     current: Computation | None = None
     tables: dict[str, dict[int, str]] = {}
     table = ""
@@ -218,8 +220,10 @@ def parse(text: str) -> Module:
             current = Computation(header[2], {}, {})
             computations[header[2]] = current
             entry = header[2] if header[1] else entry
-        elif line.startswith("HloModule ") and entry:
-            break
+        elif line.startswith("HloModule ") and current is None:
+            if entry:
+                break
+            name = line.split()[1].rstrip(",")
         elif current is None:
             table = _read_table_line(line, table, tables)
         elif line == "}":
@@ -235,7 +239,7 @@ def parse(text: str) -> Module:
             "hlo_text.parse: the text must hold an ENTRY computation, got "
             f"{text[:60]!r}; write compiled.as_text()"
         )
-    return Module(computations, entry, _places(tables))
+    return Module(computations, entry, _places(tables), name)
 
 
 def computation_name(line: str) -> str | None:
