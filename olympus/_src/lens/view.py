@@ -233,7 +233,9 @@ def _runner(
     """A function that runs the program, and keeps arguments that it would take."""
     _, built = stages.parts_of(compiled)
     has_statics = tree.tree_structure((args, kwargs)) != compiled.in_tree
-    function = jitted if has_statics else compiled
+    # Only the jitted function moves arguments to where the compiler wants them.
+    is_divided = built.lowered.division is not None
+    function = jitted if has_statics or is_divided else compiled
 
     def run() -> None:
         arguments = args, kwargs
