@@ -147,6 +147,17 @@ def test_the_same_function_is_the_same():
     assert not first.diff(look(model, [X, X], X[:4])).is_same()
 
 
+def test_programs_in_memory_have_no_time_of_compilation():
+    def f(x):
+        return jnp.sin(x) * 123
+
+    first, second = look(f, X), look(f, X)
+    totals = {total.name: total for total in first.diff(second).totals}
+    assert totals["compile"].old > 0
+    assert totals["compile"].new is None
+    assert "- " in str(first.diff(second))
+
+
 def test_the_lines_that_no_layer_has_are_few():
     shorter, longer = look(model, [X] * 4, X), look(model, [X] * 6, X)
     program, *_ = shorter.diff(longer).panes

@@ -7,6 +7,7 @@ import os
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
+from olympus._src.api import stages
 from olympus._src.lens import alignment, diff_page, diff_text
 from olympus._src.lens.alignment import Line, Row
 from olympus._src.lens.nodes import Node, Places, unfolded
@@ -14,7 +15,7 @@ from olympus._src.lens.shown import Shown
 
 if TYPE_CHECKING:
     from olympus._src.lens.terminal import Branch
-    from olympus._src.lens.view import Lens
+    from olympus._src.lens.view import Lens, Stage
 
 _PANES = ("olympuspr", "StableHLO", "XLA")
 
@@ -151,27 +152,30 @@ def _code(places: Places, number: int) -> str:
 
 
 def _totals(old: Lens, new: Lens) -> list[Total]:
-    def both(name: str, unit: str, old_n: float | None, new_n: float | None) -> Total:
-        return Total(name, unit, old_n, new_n)
-
-    def run_us(view: Lens) -> float | None:
-        return None if view.times is None else view.times.run_us
-
     a, b = old.costs, new.costs
-    totals = [
-        both("run", "us", run_us(old), run_us(new)),
-        both("flops", "flops", a.flops, b.flops),
-        both("read and written", "bytes", a.size_bytes, b.size_bytes),
-        both("peak memory", "bytes", a.peak_bytes, b.peak_bytes),
-        both(
-            "kernels", "count", *[sum(x.cost.kernels for x in c.lines) for c in (a, b)]
-        ),
+    kernels = [sum(line.cost.kernels for line in costs.lines) for costs in (a, b)]
+    return [
+        Total("run", "us", _run_us(old), _run_us(new)),
+        Total("flops", "flops", a.flops, b.flops),
+        Total("read and written", "bytes", a.size_bytes, b.size_bytes),
+        Total("peak memory", "bytes", a.peak_bytes, b.peak_bytes),
+        Total("kernels", "count", kernels[0], kernels[1]),
+        *[
+            Total(before.name, "us", _stage_us(old, before), _stage_us(new, after))
+            for before, after in zip(old.stages, new.stages, strict=True)
+        ],
     ]
-    for before, after in zip(old.stages, new.stages, strict=True):
-        totals.append(
-            both(before.name, "us", *[s.seconds * 1e6 for s in (before, after)])
-        )
-    return totals
+
+
+def _run_us(view: Lens) -> float | None:
+    return None if view.times is None else view.times.run_us
+
+
+def _stage_us(view: Lens, stage: Stage) -> float | None:
+    """Microseconds; None for a compilation that was not needed."""
+    _, built = stages.parts_of(view.compiled)
+    is_found = stage.name == "compile" and built.reused
+    return None if is_found else stage.seconds * 1e6
 
 
 def _source(old: Lens, new: Lens) -> list[SourceRow]:
