@@ -95,6 +95,7 @@ def test_short_primitives_are_no_names():
             ("while.1", "t.2", "%r.1"),
         ),
         ("p = f32[] parameter(0)", "_ = f32[] parameter(0)", ("p",)),
+        ("c.1 = f32[] constant(-2.5)", "_ = f32[] constant(-2.5)", ("c.1",)),
     ],
 )
 def test_names_are_told_from_the_rest(text, wiped, values):
@@ -145,6 +146,13 @@ def test_the_same_function_is_the_same():
     assert first.diff(look(model, [X, X], X)).is_same()
     assert first.diff(look(lambda ws, x: model(ws, x), [X, X], X)).is_same()
     assert not first.diff(look(model, [X, X], X[:4])).is_same()
+
+
+def test_other_constants_are_a_change():
+    diff = look(lambda x: x * 2, X).diff(look(lambda x: x * 3, X))
+    for pane in diff.panes:
+        assert pane.count("changed") == 1
+        assert pane.count("added") == pane.count("removed") == 0
 
 
 def test_programs_in_memory_have_no_time_of_compilation():

@@ -104,7 +104,11 @@ class LensDiff(Shown):
         ]
 
     def is_same(self) -> bool:
-        """Whether the programs are equal but for the names of values."""
+        """Whether the programs are equal but for the names of values.
+
+        Arrays that functions close over are arguments of programs: their values do not
+        count, as those of other arguments do not.
+        """
         return all(row.kind == "same" for pane in self.panes for row in pane.rows)
 
     def to_html(self) -> str:

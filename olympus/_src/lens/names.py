@@ -38,14 +38,12 @@ def split(text: str) -> tuple[str, tuple[str, ...]]:
 def _split_xla(match: re.Match[str]) -> tuple[str, tuple[str, ...]]:
     root, name, kind, opcode, operands, attributes = match.groups()
     names = [name]
-    listed = operands.split(", ") if operands else []
-    shown = []
-    for operand in listed:
-        is_name = not operand.isdigit()  # the number of a parameter
-        names += [operand] * is_name
-        shown.append(BLANK if is_name else operand)
+    if opcode not in ("parameter", "constant"):  # which hold a number and a value
+        listed = operands.split(", ") if operands else []
+        names += listed
+        operands = ", ".join([BLANK] * len(listed))
     attributes = _blank(_PERCENT_NAMES, attributes, names)
-    wiped = f"{root}{BLANK} = {kind} {opcode}({', '.join(shown)}){attributes}"
+    wiped = f"{root}{BLANK} = {kind} {opcode}({operands}){attributes}"
     return wiped, tuple(names)
 
 

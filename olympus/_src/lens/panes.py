@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import linecache
 import re
+import zlib
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -180,10 +181,22 @@ def _computation_nodes(
     return nodes
 
 
+_MAX_LITERAL = 80
+
+
+def _literal_text(literal: str) -> str:
+    """A constant's value; of a long one its beginning, and what tells it from others."""
+    if len(literal) <= _MAX_LITERAL:
+        return literal
+    return f"{literal[: _MAX_LITERAL // 2]}... {zlib.crc32(literal.encode()):08x}"
+
+
 def _instruction_text(instruction: hlo_text.Instruction) -> str:
     operands = ", ".join(instruction.operands)
     if instruction.number is not None:
         operands = str(instruction.number)
+    if instruction.opcode == "constant":
+        operands = _literal_text(instruction.literal)
     attributes = _NOISE.sub("", instruction.attributes)
     root = "ROOT " * instruction.is_root
     head = f"{root}{instruction.name} = {instruction.type} {instruction.opcode}"

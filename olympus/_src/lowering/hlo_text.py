@@ -26,6 +26,7 @@ class Instruction(NamedTuple):
       attributes: the text after the operands.
       is_root: whether it is the result of its computation.
       number: of a parameter.
+      literal: the text of a constant's value.
     """
 
     name: str
@@ -35,6 +36,7 @@ class Instruction(NamedTuple):
     attributes: str
     is_root: bool
     number: int | None = None
+    literal: str = ""
 
     def attribute(self, name: str) -> str | None:
         """The text of an attribute up to the next comma, as in 'body=%name'."""
@@ -269,9 +271,9 @@ def _read_instruction(line: str) -> Instruction | None:
     names = () if opcode in ("parameter", "constant") else _operand_names(operands)
     kind = _LAYOUT.sub("", line[start:end])
     number = int(operands) if opcode == "parameter" else None
-    return Instruction(
-        match[2], opcode, kind, names, line[closing + 1 :], bool(match[1]), number
-    )
+    literal = operands if opcode == "constant" else ""
+    behind, is_root = line[closing + 1 :], bool(match[1])
+    return Instruction(match[2], opcode, kind, names, behind, is_root, number, literal)
 
 
 def _operand_names(text: str) -> tuple[str, ...]:
