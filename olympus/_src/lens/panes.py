@@ -185,7 +185,7 @@ _MAX_LITERAL = 80
 
 
 def _literal_text(literal: str) -> str:
-    """A constant's value; of a long one its beginning, and what tells it from others."""
+    """A constant's value; of a long one its beginning, and a sum of all letters."""
     if len(literal) <= _MAX_LITERAL:
         return literal
     return f"{literal[: _MAX_LITERAL // 2]}... {zlib.crc32(literal.encode()):08x}"

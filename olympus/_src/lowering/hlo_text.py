@@ -285,6 +285,9 @@ def _operand_names(text: str) -> tuple[str, ...]:
 
 def _end_of_type(line: str, start: int) -> int:
     """Where a type ends: at the first space outside of brackets."""
+    if line[start : start + 1] != "(":  # no tuple: for most, and fast
+        end = line.find(" ", start)
+        return end if end >= 0 else len(line)
     depth = 0
     for i in range(start, len(line)):
         letter = line[i]
@@ -297,8 +300,16 @@ def _end_of_type(line: str, start: int) -> int:
     return len(line)
 
 
+_NESTED = re.compile(r'["({\[]')
+
+
 def _closing(line: str, opening: int) -> int:
     """Where the bracket that opens at a position closes."""
+    first = line.find(")", opening)
+    if first >= 0 and not _NESTED.search(
+        line, opening + 1, first
+    ):  # for most, and fast
+        return first
     depth, quoted = 0, False
     for i in range(opening, len(line)):
         letter = line[i]
