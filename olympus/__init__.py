@@ -221,6 +221,7 @@ if _TYPE_CHECKING:
     )
     from olympus._src.interpreters.concrete_arrays import Shard as Shard
     from olympus._src.lens.calls import load_ipython_extension as load_ipython_extension
+    from olympus._src.lens.timeline import timeline as timeline
     from olympus._src.lens.view import lens as lens
     from olympus._src.refs.functions import empty_ref as empty_ref
     from olympus._src.refs.functions import free_ref as free_ref
@@ -302,6 +303,7 @@ _LATE = {
     "refs.positions": "ds",
     "interpreters.concrete_arrays": "Shard",
     "lens.calls": "load_ipython_extension",
+    "lens.timeline": "timeline",
     "lens.view": "lens",
     "sharding.contexts": "get_abstract_mesh get_mesh set_mesh use_abstract_mesh",
     "sharding.meshes": "make_mesh",

@@ -157,9 +157,145 @@ def test_drawers_show_lines_memory_and_stages(page, tmp_path):
     assert "compile" in stages
 
 
+CUT = """
+  return [...document.querySelectorAll(".row .text")].filter((e) =>
+    e.scrollWidth > e.clientWidth + 1 && e.offsetParent).map((e) => e.textContent);
+"""
+
+
 def test_no_line_is_cut(page, tmp_path):
+    assert run(page, tmp_path, CUT) == []
+
+
+def test_lines_do_not_break_behind_their_indent(page, tmp_path):
     script = """
-      return [...document.querySelectorAll(".row .text")].filter((e) =>
-        e.scrollWidth > e.clientWidth + 1 && e.offsetParent).map((e) => e.textContent);
+      const text = rows(0).map((r) => r.querySelector(".text"))
+        .find((e) => e.textContent.startsWith("return jnp.sort"));
+      return [text.style.paddingLeft, text.style.textIndent];
     """
-    assert run(page, tmp_path, script) == []
+    assert run(page, tmp_path, script) == ["6ch", "-2ch"]
+
+
+# -- differences -----------------------------------------------------------------------
+
+
+def other_model(ws, x):
+    x = x - x.mean(0)
+    for w in ws:
+        x = jnp.tanh(x @ w) + jnp.sin(x) * jnp.cos(x) - jnp.exp(x)
+    return jnp.sort(x.sum(0))
+
+
+@pytest.fixture(scope="module")
+def diff_page():
+    old = olympus.lens(model)([X] * 8, X)
+    return old.diff(olympus.lens(other_model)([X] * 8, X)).to_html()
+
+
+def test_a_difference_shows_what_came_and_went(diff_page, tmp_path):
+    script = """
+      const texts = (i, name) => [...bodies[i].querySelectorAll(".row." + name)]
+        .map((r) => r.querySelector(".text").textContent);
+      return [bodies.length, texts(0, "added"), texts(1, "added"), texts(1, "removed"),
+        $("facts").textContent];
+    """
+    n, python, added, removed, totals = run(diff_page, tmp_path, script)
+    assert n == 4
+    assert "x = x - x.mean(0)" in python
+    assert any("reduce_sum" in text for text in added)
+    assert any("neg" in text for text in removed)
+    assert "peak memory" in totals
+
+
+def test_lines_that_are_the_same_fold(diff_page, tmp_path):
+    script = """
+      const row = rows(1).find((r) => r.textContent.includes("lines are the same"));
+      const before = rows(1).length; click(row);
+      const open = rows(1).length; click(row);
+      return [before, open, rows(1).length];
+    """
+    before, opened, after = run(diff_page, tmp_path, script)
+    assert opened > before == after
+
+
+def test_a_line_of_python_lights_up_its_lines(diff_page, tmp_path):
+    script = """
+      const row = rows(0).find((r) => r.textContent.includes("x.mean(0)"));
+      over(row); const hit = count("hit"); click(row);
+      const kept = count("pinned"); press("Escape");
+      return [hit, kept, count("pinned")];
+    """
+    hit, kept, after = run(diff_page, tmp_path, script)
+    assert all(n >= 1 for n in hit)
+    assert all(n >= 1 for n in kept)
+    assert not any(after)
+
+
+def test_keys_go_from_change_to_change(diff_page, tmp_path):
+    script = """
+      press("l"); const seen = [];
+      for (let i = 0; i < 3; i++) { press("n"); seen.push(rows(1).indexOf(cursor)); }
+      press("p"); seen.push(rows(1).indexOf(cursor));
+      return [seen, cursor.className];
+    """
+    (one, two, three, back), name = run(diff_page, tmp_path, script)
+    assert one < two < three
+    assert back == two
+    assert re.search("added|removed|changed", name)
+
+
+def test_a_search_finds_what_is_the_same(diff_page, tmp_path):
+    script = '$("search").value = "sort"; search(); goTo(1); return count("found")'
+    assert all(n >= 1 for n in run(diff_page, tmp_path, script))
+
+
+# -- timelines -------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def timeline_page():
+    inner = olympus.jit(jnp.sinh)
+
+    @olympus.jit
+    def step(x):
+        return inner(x) * 2
+
+    with olympus.timeline() as session:
+        step(X)
+        step(X[:4])
+    return session.to_html()
+
+
+def test_a_timeline_shows_what_was_made_and_why(timeline_page, tmp_path):
+    script = """
+      const texts = rows(0).map((r) => r.querySelector(".text").textContent);
+      const bars = [...document.querySelectorAll(".bars i")].map((e) =>
+        [e.getBoundingClientRect().left, e.getBoundingClientRect().width]);
+      const box = document.querySelector(".bars").getBoundingClientRect();
+      return [texts, bars, box.left, box.right];
+    """
+    texts, bars, left, right = run(timeline_page, tmp_path, script)
+    assert [text.split()[0] for text in texts] == ["step", "sinh", "step", "sinh"]
+    assert "changed from [8, 8] to [4, 8]" in texts[2]
+    assert len(bars) == 8
+    assert all(left - 1 <= x and x + width <= right + 3 for x, width in bars)
+
+
+def test_details_unfold_and_functions_light_up(timeline_page, tmp_path):
+    script = """
+      const row = rows(0)[2]; click(row);
+      const details = row.inner.textContent;
+      over(rows(1)[0]); const hit = count("hit");
+      press("n"); return [details, hit, rows(0).indexOf(cursor)];
+    """
+    details, hit, at = run(timeline_page, tmp_path, script)
+    assert "step(X[:4])" in details
+    assert "cure" in details
+    assert hit == [2, 1]
+    assert at == 3
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_no_line_of_the_other_pages_is_cut(diff_page, timeline_page, tmp_path, theme):
+    for page in (diff_page, timeline_page):
+        assert run(page, tmp_path, f'setTheme("{theme}"); {CUT}') == []

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import functools
 import json
+import linecache
 import re
+import threading
 
 import numpy as np
 import pytest
@@ -234,3 +237,125 @@ def test_bytes_of_the_page_are_bounded():
 
     page = olympus.lens(olympus.grad(f), measure=False)([X] * 40, X).to_html()
     assert len(page) < 1_000_000
+
+
+def test_layers_of_other_operations_do_not_fold():
+    def f(x):
+        for g in (jnp.sin, jnp.cos) * 3:
+            x = g(x) * 2 + 1
+            x = jnp.exp(x) - 3
+            x = jnp.tanh(x) / 2
+        return x
+
+    view = olympus.lens(f, measure=False)(X)
+    lines = [n.text.split(" = ")[1].split()[0] for n in view.olympuspr[1:15]]
+    assert lines.count("sin") == lines.count("cos") == 1
+
+
+def test_traced_arguments_are_looked_at_but_not_run():
+    views = []
+
+    @olympus.jit
+    def outer(x):
+        views.append(olympus.lens(jnp.sin)(x))
+        return x
+
+    outer(X)
+    assert views[0].times is None
+    assert any("sin" in node.text for node in walk(views[0].olympuspr))
+
+
+def test_values_are_needed_to_measure():
+    shape = olympus.ShapeDtypeStruct((3,), jnp.float32)
+    with pytest.raises(TypeError, match=r"lens: measure=True .*got a ShapeDtypeStruct"):
+        olympus.lens(jnp.sin, measure=True)(shape)
+
+
+def test_another_profile_is_in_the_way():
+    with (
+        olympus.profiler.ProfileSession(),
+        pytest.raises(RuntimeError, match=r"lens: .* stop it first, or pass measure"),
+    ):
+        olympus.lens(jnp.sin)(X)
+
+
+def test_threads_measure_one_after_another():
+    errors = []
+
+    def look(i):
+        try:
+            olympus.lens(lambda x: jnp.sin(x @ x) * i)(X)
+        except Exception as error:
+            errors.append(error)
+
+    threads = [threading.Thread(target=look, args=(i,)) for i in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert errors == []
+
+
+ODD_SOURCE = """
+import olympus.numpy as jnp
+def größe(x):
+\ts = "</script><b>\u2028 日本語 __DATA__ __SCRIPT__"  # </script>
+\tλ = jnp.sin(x); μ = λ * 2; return "é" and μ @ x
+"""
+
+
+def test_letters_that_files_cannot_hold(tmp_path):
+    name = str(tmp_path / "odd.py")
+    space = {}
+    exec(compile(ODD_SOURCE, name, "exec"), space)
+    lines = [f"{row}\n" for row in ODD_SOURCE.split("\n")]
+    linecache.cache[name] = (1, None, [*lines[:3], "\t# \ud800\n", lines[4]], name)
+    view = olympus.lens(space["größe"], measure=False)(X)
+    view.save(tmp_path / "page.html")
+    page = (tmp_path / "page.html").read_text(encoding="utf-8")
+    assert page.count("</script>") == 2
+    assert "λ = jnp.sin(x); μ" in page
+
+
+def test_lines_without_text_are_named():
+    space = {"jnp": jnp}
+    exec("\n\ndef f(x):\n    return jnp.sort(x, 0)\n", space)
+    (excerpt,) = olympus.lens(space["f"], measure=False)(X).python
+    assert excerpt.start == 4
+    assert excerpt.lines == ["# the text of this line is not known"]
+
+
+@pytest.mark.parametrize(
+    ("f", "args"),
+    [
+        (lambda: (), ()),
+        (lambda: 3, ()),
+        (lambda x: None, (X,)),
+        (lambda x: (x + 1, x.sum()), (X[:0],)),
+        (lambda x: jnp.tanh(x) @ x, (X.astype(jnp.bfloat16),)),
+        (lambda x: jnp.fft.fft(x) * 1j, (X.astype(np.complex64),)),
+        (olympus.vmap(olympus.grad(lambda x: olympus.jit(jnp.tanh)(x).sum())), (X,)),
+        (olympus.random.split, (olympus.random.key(0),)),
+        (functools.partial(lambda a, b: a * b, b=X), (X,)),
+        (type("K" * 300, (), {"__call__": lambda self, x: x}), ()),
+    ],
+)
+def test_odd_functions(f, args, tmp_path, monkeypatch):
+    f = f() if isinstance(f, type) else f
+    view = olympus.lens(f)(*(args or [X] * (type(f).__name__[0] == "K")))
+    assert "</html>" in view.to_html()
+    assert view.diff(view).is_same()
+    assert str(view.tree())
+    monkeypatch.setattr("webbrowser.open", lambda url: True)
+    assert view.show("browser").endswith(".html")
+
+
+def größe(x):
+    return jnp.sin(x @ x)
+
+
+@pytest.mark.parametrize("f", [lambda x: jnp.sin(x @ x), größe])
+def test_functions_of_any_name_are_measured(f):
+    view = olympus.lens(f)(X)
+    assert sum(view.times.instructions.values()) > 0
+    assert sum(row[0] for row in view.line_costs().values()) > 0

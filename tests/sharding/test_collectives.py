@@ -389,6 +389,7 @@ def test_forms_of_other_platforms():
         size, shape_tuple = 8, (("x", 4), ("y", 2))
 
     module = hlo_text.parse(ASYNCHRONOUS)
+    assert module.name == "jit_f"
     records = collectives.read(module, EightDevices())
     assert summary(records) == [
         ("reduce-scatter", ("x", "y"), 256, 1),

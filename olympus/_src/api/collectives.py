@@ -491,7 +491,8 @@ def bytes_text(n: float) -> str:
     """A number of bytes in a unit that suits it."""
     for unit in ("B", "KiB", "MiB", "GiB"):
         if n < 1024:
-            return f"{n:.0f} {unit}" if unit == "B" else f"{n:.3g} {unit}"
+            is_whole = unit == "B" or n >= 999.5
+            return f"{n:.0f} {unit}" if is_whole else f"{n:.3g} {unit}"
         n /= 1024
     return f"{n:.4g} TiB"
 

@@ -8,12 +8,15 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from olympus._src.api.collectives import bytes_text
+from olympus._src.interpreters import compilation
 from olympus._src.interpreters.compiled_programs import CompiledProgram
 from olympus._src.interpreters.lowered_programs import LoweredProgram
 from olympus._src.lowering import attributions as attributions_
 from olympus._src.lowering import hlo_text, line_costs, memory_timeline
 from olympus._src.lowering.hlo_text import Place
 from olympus._src.lowering.line_costs import Cost
+from olympus._src.lowering.operation_paths import Origin
+from olympus._src.runtime import executable
 
 
 class LineCost(NamedTuple):
@@ -129,10 +132,67 @@ def explain(program: CompiledProgram, paths: Sequence[str] = ()) -> ProgramCosts
       program: what was compiled.
       paths: of the arguments, where they are known.
     """
-    module = hlo_text.parse(program.executable.hlo_text())
-    served = attributions_.attribute(module, program.lowered.origins())
+    module, served, _ = attributed(program)
     memory = memory_timeline.timeline(module)
     return explain_parts(program.lowered, paths, module, served, memory)
+
+
+def attributed(
+    program: CompiledProgram,
+) -> tuple[hlo_text.Module, line_costs.Attributions, Sequence[Origin | None]]:
+    """The instructions of a compiled program, and which operations they serve.
+
+    The third result is where each line of the text comes from that was compiled.
+
+    Of a program over several devices XLA does not say the lines. Then it is compiled
+    once more, with lines for the names of its operations.
+    """
+    lowered = program.lowered
+    module = hlo_text.parse(program.executable.hlo_text())
+    origins = lowered.line_origins()
+    if lowered.keeps_lines or lowered.program is None:
+        return module, attributions_.attribute(module, origins), origins
+    named = lowered.named_lines()
+    built = compilation.build_options_of(named, program.options)
+    text = executable.optimized_text(compilation.load(named, built))
+    other = hlo_text.parse(text)
+    served = attributions_.attribute(other, origins)
+    # XLA makes the names of instructions of those of operations, which have no part in
+    # how it optimises them; if they had, this is still one way to compile the program.
+    renamed = _renamed(other, module)
+    if renamed is None:
+        return other, served, origins
+    return module, {renamed[key]: known for key, known in served.items()}, origins
+
+
+_Key = tuple[str, str]
+
+
+def _renamed(
+    module: hlo_text.Module, other: hlo_text.Module
+) -> dict[_Key, _Key] | None:
+    """The instructions of two programs that differ in names alone; None for others."""
+    pairs: dict[_Key, _Key] = {}
+    computations = list(module.computations.values())
+    others = list(other.computations.values())
+    if len(computations) != len(others):
+        return None
+    for a, b in zip(computations, others, strict=True):
+        if len(a.instructions) != len(b.instructions):
+            return None
+        instructions = zip(
+            a.instructions.values(), b.instructions.values(), strict=True
+        )
+        for x, y in instructions:
+            pairs[a.name, x.name] = b.name, y.name
+            operands = tuple([pairs.get((a.name, o), ("", o))[1] for o in x.operands])
+            if _unnamed(x) != _unnamed(y) or operands != y.operands:
+                return None
+    return pairs
+
+
+def _unnamed(instruction: hlo_text.Instruction) -> tuple[Any, ...]:
+    return instruction[1:3] + instruction[5:]  # opcode and type, whether it is the root
 
 
 def explain_parts(

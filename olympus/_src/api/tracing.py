@@ -135,7 +135,7 @@ def trace_call(
         _check_keys(program)
     duration_s = time.perf_counter() - start
     events.record_event_duration_secs(
-        "/olympus/core/compile/trace_duration", duration_s
+        "/olympus/core/compile/trace_duration", duration_s, fun_name=info.func_name
     )
     return TracedProgram(
         program=program,

@@ -20,28 +20,43 @@ def _add_arguments(parser: argparse.ArgumentParser) -> None:
         "'train:step(params, batch)'",
     )
     parser.add_argument("-o", "--output", help="the file of the page")
-    parser.add_argument("--text", action="store_true", help="print text, and no page")
+    parser.add_argument(
+        "--text", action="store_true", help="show a tree in the terminal, and no page"
+    )
+    parser.add_argument(
+        "--diff",
+        metavar="MODULE:CALL",
+        help="compare with another call, as in 'train:new_step(params, batch)'",
+    )
 
 
 def _run(arguments: argparse.Namespace) -> int:
-    module, separator, call = arguments.call.partition(":")
+    view = _look(arguments.call)
+    if arguments.diff is not None:
+        view = view.diff(_look(arguments.diff))
+    if arguments.text:
+        view.show("terminal")
+        return 0
+    shell: Any = importlib.import_module("olympus._src.lens.shell")
+    path = arguments.output or shell.file_name(view.name)
+    view.save(path)
+    print(path)
+    return 0
+
+
+def _look(words: str) -> Any:
+    """The lens on a call, as in 'train:step(params)'."""
+    module, separator, call = words.partition(":")
     if not separator or not call:
         raise Failure(
-            f"requires MODULE:CALL, as in 'train:step(params)', got {arguments.call!r}"
+            f"requires MODULE:CALL, as in 'train:step(params)', got {words!r}"
         )
     names = vars(_load(module))
     calls: Any = importlib.import_module("olympus._src.lens.calls")
     try:
-        view = calls.look_at(call if "(" in call else f"{call}()", names)
+        return calls.look_at(call if "(" in call else f"{call}()", names)
     except (SyntaxError, ValueError, NameError) as error:
         raise Failure(f"{call}: {error}") from error
-    if arguments.text:
-        print(view)
-        return 0
-    path = arguments.output or f"{view.name}.html"
-    view.save(path)
-    print(path)
-    return 0
 
 
 def _load(module: str) -> Any:

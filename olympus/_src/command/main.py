@@ -15,6 +15,7 @@ from olympus._src.command import (
     launch,
     look,
     run,
+    timeline,
 )
 from olympus._src.command.command import Command, Failure
 
@@ -26,6 +27,7 @@ COMMANDS: tuple[Command, ...] = (
     launch.COMMAND,
     look.COMMAND,
     run.COMMAND,
+    timeline.COMMAND,
 )
 
 # Exit statuses: what argparse, the shell and the C library use for the same.

@@ -130,7 +130,9 @@ def build(
     duration_s = time.perf_counter() - start
     if built_here:
         events.record_event_duration_secs(
-            "/olympus/core/compile/backend_compile_duration", duration_s
+            "/olympus/core/compile/backend_compile_duration",
+            duration_s,
+            fun_name=lowered.module_name.removeprefix("jit_"),
         )
     return CompiledProgram(lowered, options, program, run, run_one, reused, duration_s)
 

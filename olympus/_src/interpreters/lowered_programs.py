@@ -104,16 +104,31 @@ class LoweredProgram(NamedTuple):
         return self._module(operation_paths.location).text()
 
     def origins(self) -> list[operation_paths.Origin | None]:
-        """Where each line of the text comes from; None for lines that say nothing.
+        """Where each line of the text comes from, for what XLA says of its lines.
 
         Nothing where XLA does not say which line it has an instruction from: for
-        programs over several devices (see `located`), and where it refines sizes.
+        programs over several devices, and where it refines sizes (see `named_lines`).
         """
-        if self.program is None or self.division or self.has_dynamic_sizes:
+        return self.line_origins() if self.keeps_lines else []
+
+    @property
+    def keeps_lines(self) -> bool:
+        """Whether XLA says which line of the text an instruction is from."""
+        return not (self.division or self.has_dynamic_sizes)
+
+    def line_origins(self) -> list[operation_paths.Origin | None]:
+        """Where each line of the text comes from; None for lines that say nothing."""
+        if self.program is None:
             return []
         numbering = operation_paths.Numbering()
         module = self._module(numbering.note)
         return numbering.of_lines(module.text(), self.text)
+
+    def named_lines(self) -> LoweredProgram:
+        """The same program with lines for names, to be compiled for what XLA says."""
+        module = self._module(operation_paths.Numbering().note)
+        text = operation_paths.with_named_lines(module.text())
+        return self._replace(text=text, inspections=module.inspections)
 
     def located(self) -> LoweredProgram:
         """The same program with source positions, to be compiled for what XLA says."""
@@ -227,7 +242,7 @@ def lower(
         has_barriers = n == fusion_limits.count_barriers(limited)
     duration_s = time.perf_counter() - start
     events.record_event_duration_secs(
-        "/olympus/core/compile/to_mlir_module_duration", duration_s
+        "/olympus/core/compile/to_mlir_module_duration", duration_s, fun_name=name
     )
     return LoweredProgram(
         text=text,

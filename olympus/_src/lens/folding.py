@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 
+from olympus._src.lens import names
 from olympus._src.lens.nodes import Node
 
-_NAMES = re.compile(r"%[\w.\-]+|\b[a-z]{1,3}(?=:)|(?<=[ (,])[a-z]{1,3}(?=[ ,)]|$)|#\w+")
 _WINDOW = 6  # lines that must be equal before a repetition is looked for
 _MIN_LINES = 6  # shorter ones are quicker read than unfolded
 
@@ -29,14 +28,14 @@ def fold(nodes: Sequence[Node]) -> list[Node]:
         others = list(nodes[i + period : i + (times + 1) * period])
         again = "once more" if times == 1 else f"{times} more times"
         title = f"the {period} lines above, {again}"
-        folded.append(Node(title, children=others))
+        folded.append(Node(title, children=others, is_fold=True))
         i += (times + 1) * period
     return folded
 
 
 def _shape(node: Node) -> int:
     """Equal for lines that are equal but for the names of values."""
-    text = _NAMES.sub("_", node.text)
+    text, _ = names.split(node.text)
     return hash((text, node.place, tuple([_shape(child) for child in node.children])))
 
 
@@ -55,6 +54,8 @@ def _repetitions(shapes: Sequence[int], start: int, period: int) -> int:
     """How often the block of lines at a start comes again, directly behind."""
     block = shapes[start : start + period]
     times = 0
-    while shapes[start + (times + 1) * period :][:period] == block:
+    at = start + period
+    while shapes[at : at + period] == block:
         times += 1
+        at += period
     return times

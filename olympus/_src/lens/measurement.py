@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import threading
 import time
 from collections.abc import Callable
 from typing import Any, NamedTuple
@@ -10,6 +12,7 @@ from olympus._src.api import profiler
 from olympus._src.lowering import hlo_text
 
 _RUNS = 5
+_lock = threading.Lock()  # only one profile may be recorded at a time
 
 # Their time is that of what they run, which is counted by itself.
 _CONTAINERS = ("while", "conditional", "call")
@@ -19,7 +22,8 @@ class Times(NamedTuple):
     """Times of one run, the mean of some.
 
     Attributes:
-      instructions: microseconds by the name of the instruction, over all threads.
+      instructions: microseconds by the name of the instruction, over all threads; the
+        mean of the devices, where there are several.
       run_us: of a run, as its caller waits for it, without the profiler.
     """
 
@@ -27,12 +31,12 @@ class Times(NamedTuple):
     run_us: float
 
 
-def measure(module: hlo_text.Module, name: str, run: Callable[[], Any]) -> Times:
+def measure(module: hlo_text.Module, n_devices: int, run: Callable[[], Any]) -> Times:
     """Runs a program a few times.
 
     Args:
-      module: the program's instructions.
-      name: its module's, to tell its events from those of others.
+      module: the program's instructions, whose name tells its events from others.
+      n_devices: how many run it together.
       run: runs it and waits for its results.
 
     Raises:
@@ -46,10 +50,19 @@ def measure(module: hlo_text.Module, name: str, run: Callable[[], Any]) -> Times
         seconds.append(time.perf_counter() - start)
     options = profiler.ProfileOptions()
     options.python_tracer_level = 0  # it would slow the runs down
-    with profiler.ProfileSession(profiler_options=options) as session:
+    with _lock, contextlib.ExitStack() as stack:
+        session = profiler.ProfileSession(profiler_options=options)
+        try:
+            stack.enter_context(session)
+        except RuntimeError as error:
+            raise RuntimeError(
+                "lens: requires that nobody else records a profile, got one that has "
+                "been started; stop it first, or pass measure=False"
+            ) from error
         for _ in range(_RUNS):
             run()
-    totals = _totals(session.data, name)
+    sums = _totals(session.data, module.name)
+    totals = {operation: us / n_devices for operation, us in sums.items()}
     for computation in module.computations.values():
         for instruction in computation.instructions.values():
             if instruction.opcode in _CONTAINERS:

@@ -2,16 +2,11 @@
 
 from __future__ import annotations
 
-import base64
-import json
-import os
-import re
-import tempfile
-from importlib import resources
 from typing import Any
 
 from olympus._src.api.collectives import bytes_text
 from olympus._src.api.program_costs import count_text
+from olympus._src.lens import shell
 from olympus._src.lens.nodes import Node
 
 _MAX_HELD = 60
@@ -19,37 +14,13 @@ _MAX_HELD = 60
 
 def html(view: Any) -> str:
     """The page."""
-    template = resources.files("olympus._src.lens").joinpath("page.html")
-    data = json.dumps(_data(view), separators=(",", ":"), ensure_ascii=False)
-    # Within a script, these letters would end it.
-    data = data.replace("<", "\\u003c")
-    text = template.read_text(encoding="utf-8")
-    return text.replace("__TITLE__", _escape(view.name)).replace("__DATA__", data)
-
-
-def frame(page: str) -> str:
-    """A page within another, as notebooks show it."""
-    data = base64.b64encode(page.encode()).decode()
-    return (
-        '<iframe style="width:100%;height:720px;border:1px solid #8884" '
-        f'src="data:text/html;base64,{data}"></iframe>'
-    )
-
-
-def temporary_path(name: str) -> str:
-    """A path for the page of a function."""
-    folder = tempfile.mkdtemp(prefix="olympus-lens-")
-    return os.path.join(folder, f"{re.sub(r'[^A-Za-z0-9_]', '_', name)}.html")
-
-
-def _escape(text: str) -> str:
-    return text.replace("&", "&amp;").replace("<", "&lt;")
+    return shell.html("lens", view.name, _data(view), "lens.js")
 
 
 def _data(view: Any) -> dict[str, Any]:
     return {
         "name": view.name,
-        "facts": _facts(view),
+        "facts": facts(view),
         "files": view.places.files,
         "spans": view.places.spans,
         "python": view.python,
@@ -67,21 +38,25 @@ def _data(view: Any) -> dict[str, Any]:
     }
 
 
-def _facts(view: Any) -> list[tuple[str, str]]:
+def facts(view: Any) -> list[tuple[str, str]]:
+    """What the head of the page says, by name."""
     costs = view.costs
-    facts = [
+    shown = [
         ("flops", count_text(costs.flops)),
         ("read and written", bytes_text(costs.size_bytes)),
         ("flops per byte", f"{costs.intensity:.2g}"),
         ("peak memory", bytes_text(costs.peak_bytes)),
     ]
     if view.times is not None:
-        facts.insert(0, ("run", _time_text(view.times.run_us)))
-    return facts
+        shown.insert(0, ("run", time_text(view.times.run_us)))
+    return shown
 
 
-def _time_text(us: float) -> str:
-    return f"{us:.3g} µs" if us < 1000 else f"{us / 1000:.3g} ms"
+def time_text(us: float) -> str:
+    """A number of microseconds."""
+    if us >= 999.5:
+        return f"{us / 1000:.4g} ms" if us >= 999_500 else f"{us / 1000:.3g} ms"
+    return f"{us:.3g} µs"
 
 
 def _node(node: Node) -> list[Any]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import linecache
 import re
+import zlib
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -51,7 +52,7 @@ def _fold_inputs(nodes: list[Node]) -> list[Node]:
     if n < _MIN_INPUT_LINES:
         return nodes
     n_inputs = sum(node.text.count(":") for node in nodes[:n])
-    head = Node(f"{{ lambda, its {n_inputs} inputs", children=nodes[:n])
+    head = Node(f"{{ lambda, its {n_inputs} inputs", children=nodes[:n], is_fold=True)
     return [head, *nodes[n:]]
 
 
@@ -143,7 +144,10 @@ def hlo_nodes(
     if len(parameters) < _MIN_INPUT_LINES:
         return nodes
     others = [node for node in nodes if " parameter(" not in node.text]
-    return [Node(f"{len(parameters)} parameters", children=parameters), *others]
+    return [
+        Node(f"{len(parameters)} parameters", children=parameters, is_fold=True),
+        *others,
+    ]
 
 
 def _computation_nodes(
@@ -163,6 +167,7 @@ def _computation_nodes(
         node.flops = hlo_costs.flops(computation, instruction)
         if not is_fused and hlo_costs.is_kernel(instruction):
             node.size_bytes = hlo_costs.touched_bytes(module, computation, instruction)
+        if not is_fused:  # collectives are no kernels, and wait for others
             node.time_us = times_us.get(instruction.name, 0.0)
         in_kernel = is_fused or instruction.opcode == "fusion"
         for name in hlo_text.callees(instruction):
@@ -176,10 +181,22 @@ def _computation_nodes(
     return nodes
 
 
+_MAX_LITERAL = 80
+
+
+def _literal_text(literal: str) -> str:
+    """A constant's value; of a long one its beginning, and a sum of all letters."""
+    if len(literal) <= _MAX_LITERAL:
+        return literal
+    return f"{literal[: _MAX_LITERAL // 2]}... {zlib.crc32(literal.encode()):08x}"
+
+
 def _instruction_text(instruction: hlo_text.Instruction) -> str:
     operands = ", ".join(instruction.operands)
     if instruction.number is not None:
         operands = str(instruction.number)
+    if instruction.opcode == "constant":
+        operands = _literal_text(instruction.literal)
     attributes = _NOISE.sub("", instruction.attributes)
     root = "ROOT " * instruction.is_root
     head = f"{root}{instruction.name} = {instruction.type} {instruction.opcode}"
@@ -203,6 +220,9 @@ class Excerpt(NamedTuple):
     lines: list[str]
 
 
+_NO_TEXT = "# the text of this line is not known"  # as of code for `exec`
+
+
 def python_excerpts(places: Places) -> list[Excerpt]:
     """The functions that the expressions are in, file by file, as they were met."""
     excerpts = []
@@ -212,6 +232,7 @@ def python_excerpts(places: Places) -> list[Excerpt]:
         wanted |= {span[2] for span in places.spans if span[0] == number}
         for start, end in _ranges(rows, wanted):
             lines = [row.rstrip("\n") for row in rows[start - 1 : end]]
+            lines += [_NO_TEXT] * (end - start + 1 - len(lines))
             excerpts.append(Excerpt(number, start, lines))
     return excerpts
 

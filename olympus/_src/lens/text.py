@@ -3,7 +3,14 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterable, Sequence
 from typing import Any
+
+from olympus._src.api.collectives import bytes_text
+from olympus._src.api.program_costs import count_text
+from olympus._src.lens import page
+from olympus._src.lens.nodes import Node, unfolded
+from olympus._src.lens.terminal import Branch, Part, branch
 
 _BARS = " ▁▂▃▄▅▆▇█"
 _METRICS = ("time", "bytes", "flops")
@@ -39,3 +46,83 @@ def _source(view: Any) -> str:
 def _bar(value: float, most: float) -> str:
     share = value / most if most else 0.0
     return _BARS[round(share * (len(_BARS) - 1))] if share < 1 else _BARS[-1]
+
+
+# -- as a tree -------------------------------------------------------------------------
+
+_STYLES = ("", "forward", "backward")
+
+
+def tree(view: Any) -> Branch:
+    """The lens as a tree: the user's lines, what they became, and the panes."""
+    facts = "  ".join([f"{name} {value}" for name, value in page.facts(view)])
+    panes = [
+        ("olympuspr", view.olympuspr),
+        ("StableHLO", view.stablehlo),
+        ("XLA", view.hlo),
+    ]
+    source = _source_branches(view, [panes[0], panes[2]])
+    return Branch(
+        [Part(view.name, "title"), Part(f"  {facts}", "number")],
+        [
+            branch(_stages(view), style="soft"),
+            *source,
+            *[branch(name, list(map(_node, nodes)), "title") for name, nodes in panes],
+        ],
+    )
+
+
+def _node(node: Node) -> Branch:
+    parts = [Part(node.text, _STYLES[node.direction] if not node.is_fold else "soft")]
+    costs = _costs_text((node.time_us, node.size_bytes, node.flops))
+    if costs:
+        parts.append(Part(f"  {costs}", "number"))
+    # What the page folds at first stays folded where nobody can unfold it.
+    return Branch(parts, [] if node.is_fold else list(map(_node, node.children)))
+
+
+def _costs_text(costs: Sequence[float]) -> str:
+    formats = (page.time_text, bytes_text, lambda n: f"{count_text(n)} flops")
+    pairs = zip(formats, costs, strict=True)
+    return ", ".join([write(n) for write, n in pairs if n])
+
+
+def _source_branches(view: Any, panes: Sequence[tuple[str, Iterable[Node]]]) -> Any:
+    """The files, their lines, and below a line what it became."""
+    sums = view.line_costs()
+    most = [max([row[i] for row in sums.values()], default=0.0) for i in range(3)]
+    metric = 0 if most[0] else 1
+    below: dict[tuple[int, int], list[Branch]] = {}
+    for name, nodes in panes:
+        for _, node in unfolded(nodes):
+            if node.place >= 0 and " = " in node.text:
+                key = view.places.spans[node.place][:2]
+                parts = [Part(f"{name}  ", "soft"), *_node(node).parts]
+                parts[1] = Part(parts[1].text.strip(), parts[1].style)
+                below.setdefault(key, []).append(Branch(parts))
+    below = {key: _first(rows) for key, rows in below.items()}
+    branches = []
+    for excerpt in view.python:
+        rows = []
+        for n, row in enumerate(excerpt.lines, excerpt.start):
+            costs = sums.get((excerpt.file, n), (0.0, 0.0, 0.0))
+            head = [
+                Part(_bar(costs[metric], most[metric]), "heat"),
+                Part(f"{n:5} ", "soft"),
+                Part(row),
+            ]
+            told = _costs_text(costs)
+            head += [Part(f"  {told}", "number")] * bool(told)
+            rows.append(Branch(head, below.get((excerpt.file, n), [])))
+        name = view.places.files[excerpt.file]
+        branches.append(branch(f"{name}, heat by {_METRICS[metric]}", rows, "title"))
+    return branches
+
+
+_MAX_BELOW = 12
+
+
+def _first(rows: list[Branch]) -> list[Branch]:
+    n = len(rows) - _MAX_BELOW
+    more = [branch(f"and {n} more lines", style="soft")] if n > 0 else []
+    return rows[:_MAX_BELOW] + more

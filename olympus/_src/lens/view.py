@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import os
 import time
-import webbrowser
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
@@ -13,11 +11,16 @@ from olympus._src.api import jit as jit_
 from olympus._src.api import program_costs, stages
 from olympus._src.api.shapes import ShapeDtypeStruct
 from olympus._src.core import array_type
+from olympus._src.core.trace import Tracer
 from olympus._src.foundation import source_info
 from olympus._src.lens import folding, measurement, page, panes, text
+from olympus._src.lens.diff import LensDiff
 from olympus._src.lens.nodes import Node, Places
 from olympus._src.lens.panes import Excerpt
-from olympus._src.lowering import attributions, hlo_text, memory_timeline
+from olympus._src.lens.shown import Shown
+from olympus._src.lens.terminal import Branch
+from olympus._src.lowering import attributions, hlo_text, line_costs, memory_timeline
+from olympus._src.lowering.operation_paths import Origin
 
 
 class Stage(NamedTuple):
@@ -32,11 +35,11 @@ class Stage(NamedTuple):
     seconds: float
 
 
-class Lens:
+class Lens(Shown):
     """A program at four levels, linked line by line.
 
     In a notebook it shows itself; `save` writes a page that needs no network, `show`
-    opens it, and `str` gives the costs by line as text.
+    opens it, `diff` compares it with another, and `str` gives the costs by line.
 
     Attributes:
       name: of the function.
@@ -54,6 +57,8 @@ class Lens:
         stages_: Sequence[Stage],
         times: measurement.Times | None,
         module: hlo_text.Module,
+        served: line_costs.Attributions,
+        origins: Sequence[Origin | None],
     ) -> None:
         self.name = name
         self.compiled = compiled
@@ -62,8 +67,6 @@ class Lens:
         self.places = Places()
         _, built = stages.parts_of(compiled)
         lowered = built.lowered
-        origins = lowered.origins()
-        served = attributions.attribute(module, origins)
         durations = times.instructions if times is not None else {}
         self.olympuspr = folding.fold(panes.program_nodes(program, self.places))
         self.stablehlo = folding.fold(
@@ -100,24 +103,38 @@ class Lens:
                 row[2] += node.flops
         return sums
 
+    def diff(self, other: Lens) -> LensDiff:
+        """What another program has otherwise, line by line, and what that costs.
+
+        Args:
+          other: a lens of another function, or of other arguments.
+
+        Raises:
+          TypeError: `other` is no lens.
+
+        Example:
+          >>> import olympus
+          >>> import olympus.numpy as jnp
+          >>> x = jnp.ones((64, 64))
+          >>> before = olympus.lens(lambda x: jnp.tanh(x @ x), measure=False)(x)
+          >>> after = olympus.lens(lambda x: jnp.tanh(x) @ x, measure=False)(x)
+          >>> before.diff(after).is_same()
+          False
+        """
+        if not isinstance(other, Lens):
+            raise TypeError(
+                f"Lens.diff: requires a lens, got {type(other).__name__}; write "
+                "lens(f)(x).diff(lens(g)(x))"
+            )
+        return LensDiff(self, other)
+
     def to_html(self) -> str:
         """The page."""
         return page.html(self)
 
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Writes the page to a file, which any browser opens without a network."""
-        with open(path, "w", encoding="utf-8") as file:
-            file.write(self.to_html())
-
-    def show(self) -> str:
-        """Opens the page in the browser; returns the path of its file."""
-        path = page.temporary_path(self.name)
-        self.save(path)
-        webbrowser.open(f"file://{path}")
-        return path
-
-    def _repr_html_(self) -> str:
-        return page.frame(self.to_html())
+    def tree(self) -> Branch:
+        """What terminals show."""
+        return text.tree(self)
 
     def __str__(self) -> str:
         return text.text(self)
@@ -141,7 +158,8 @@ def lens(
       A function of the arguments of `fun` that returns a `Lens`.
 
     Raises:
-      TypeError: `fun` cannot be called, or options are given for a jitted function.
+      TypeError: `fun` cannot be called, options are given for a jitted function, or
+        it is to be measured on arguments without values.
 
     Example:
       >>> import olympus
@@ -184,20 +202,29 @@ def _look(jitted: Any, measure: bool | None, args: Any, kwargs: Any) -> Lens:
         Stage("compile", end - after_lower),
     ]
     _, built = stages.parts_of(compiled)
-    module = hlo_text.parse(built.executable.hlo_text())
+    module, served, origins = program_costs.attributed(built)
     times = None
-    if _may_run(built.lowered, args, kwargs) if measure is None else measure:
+    if _may_run(built.lowered, args, kwargs, measure):
         run = _runner(jitted, compiled, args, kwargs)
-        times = measurement.measure(module, built.lowered.module_name, run)
+        n_devices = len(built.lowered.devices)
+        times = measurement.measure(module, n_devices, run)
     name = source_info.function_name(jitted)
     program = traced.olympuspr.olympuspr
-    return Lens(name, compiled, program, durations, times, module)
+    return Lens(name, compiled, program, durations, times, module, served, origins)
 
 
-def _may_run(lowered: Any, args: Any, kwargs: Any) -> bool:
+def _may_run(lowered: Any, args: Any, kwargs: Any, measure: bool | None) -> bool:
+    if measure is False:
+        return False
     leaves = tree.tree_leaves((args, kwargs))
-    is_described = any(isinstance(x, ShapeDtypeStruct) for x in leaves)
-    return not lowered.has_effects and not is_described
+    absent = [x for x in leaves if isinstance(x, (ShapeDtypeStruct, Tracer))]
+    if measure and absent:
+        kind = type(absent[0]).__name__
+        raise TypeError(
+            f"lens: measure=True requires arguments with values, got a {kind}; pass "
+            "arrays, or leave measure out"
+        )
+    return not absent and (measure is True or not lowered.has_effects)
 
 
 def _runner(
@@ -206,7 +233,9 @@ def _runner(
     """A function that runs the program, and keeps arguments that it would take."""
     _, built = stages.parts_of(compiled)
     has_statics = tree.tree_structure((args, kwargs)) != compiled.in_tree
-    function = jitted if has_statics else compiled
+    # Only the jitted function moves arguments to where the compiler wants them.
+    is_divided = built.lowered.division is not None
+    function = jitted if has_statics or is_divided else compiled
 
     def run() -> None:
         arguments = args, kwargs

@@ -17,6 +17,8 @@ from olympus._src.lowering import hlo_text, operation_paths, types
 from olympus._src.lowering.operation_paths import Origin
 
 _PLACE = re.compile(r'source_file="-" source_line=(\d+)')
+_LINE_NAME = operation_paths.LINE_NAME
+_NAMED = re.compile(rf'op_name="[^"]*{_LINE_NAME}(\d+)')
 
 # By the names of computation and instruction.
 _Key = tuple[str, str]
@@ -71,7 +73,9 @@ def attribute(
 def _noted(
     instruction: hlo_text.Instruction, lines: Sequence[Origin | None]
 ) -> Attribution | None:
-    match = _PLACE.search(instruction.attributes)
+    attributes = instruction.attributes
+    pattern = _NAMED if _LINE_NAME in attributes else _PLACE
+    match = pattern.search(attributes)
     number = int(match[1]) if match else 0
     origin = lines[number - 1] if 0 < number <= len(lines) else None
     return None if origin is None else Attribution(origin, number)

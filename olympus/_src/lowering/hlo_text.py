@@ -26,6 +26,7 @@ class Instruction(NamedTuple):
       attributes: the text after the operands.
       is_root: whether it is the result of its computation.
       number: of a parameter.
+      literal: the text of a constant's value.
     """
 
     name: str
@@ -35,6 +36,7 @@ class Instruction(NamedTuple):
     attributes: str
     is_root: bool
     number: int | None = None
+    literal: str = ""
 
     def attribute(self, name: str) -> str | None:
         """The text of an attribute up to the next comma, as in 'body=%name'."""
@@ -108,11 +110,13 @@ class Module(NamedTuple):
       computations: by name.
       entry: the name of the one that runs.
       places: source positions by the number that instructions name.
+      name: of the module.
     """
 
     computations: dict[str, Computation]
     entry: str
     places: dict[int, Place]
+    name: str = ""
 
     def instructions(self) -> Iterator[tuple[Execution, Instruction]]:
         """Each instruction that runs, once for each place that its computation runs."""
@@ -207,7 +211,7 @@ _LAYOUT = re.compile(r"(?<=\])\{[^}]*\}")
 def parse(text: str) -> Module:
     """Reads the text of a program; of several modules, the first."""
     computations: dict[str, Computation] = {}
-    entry = ""
+    entry = name = ""
     current: Computation | None = None
     tables: dict[str, dict[int, str]] = {}
     table = ""
@@ -218,8 +222,10 @@ def parse(text: str) -> Module:
             current = Computation(header[2], {}, {})
             computations[header[2]] = current
             entry = header[2] if header[1] else entry
-        elif line.startswith("HloModule ") and entry:
-            break
+        elif line.startswith("HloModule ") and current is None:
+            if entry:
+                break
+            name = line.split()[1].rstrip(",")
         elif current is None:
             table = _read_table_line(line, table, tables)
         elif line == "}":
@@ -235,7 +241,7 @@ def parse(text: str) -> Module:
             "hlo_text.parse: the text must hold an ENTRY computation, got "
             f"{text[:60]!r}; write compiled.as_text()"
         )
-    return Module(computations, entry, _places(tables))
+    return Module(computations, entry, _places(tables), name)
 
 
 def computation_name(line: str) -> str | None:
@@ -265,9 +271,9 @@ def _read_instruction(line: str) -> Instruction | None:
     names = () if opcode in ("parameter", "constant") else _operand_names(operands)
     kind = _LAYOUT.sub("", line[start:end])
     number = int(operands) if opcode == "parameter" else None
-    return Instruction(
-        match[2], opcode, kind, names, line[closing + 1 :], bool(match[1]), number
-    )
+    literal = operands if opcode == "constant" else ""
+    behind, is_root = line[closing + 1 :], bool(match[1])
+    return Instruction(match[2], opcode, kind, names, behind, is_root, number, literal)
 
 
 def _operand_names(text: str) -> tuple[str, ...]:
@@ -279,6 +285,9 @@ def _operand_names(text: str) -> tuple[str, ...]:
 
 def _end_of_type(line: str, start: int) -> int:
     """Where a type ends: at the first space outside of brackets."""
+    if line[start : start + 1] != "(":  # no tuple: for most, and fast
+        end = line.find(" ", start)
+        return end if end >= 0 else len(line)
     depth = 0
     for i in range(start, len(line)):
         letter = line[i]
@@ -291,8 +300,16 @@ def _end_of_type(line: str, start: int) -> int:
     return len(line)
 
 
+_NESTED = re.compile(r'["({\[]')
+
+
 def _closing(line: str, opening: int) -> int:
     """Where the bracket that opens at a position closes."""
+    first = line.find(")", opening)
+    if first >= 0 and not _NESTED.search(
+        line, opening + 1, first
+    ):  # for most, and fast
+        return first
     depth, quoted = 0, False
     for i in range(opening, len(line)):
         letter = line[i]

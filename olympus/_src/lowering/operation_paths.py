@@ -123,6 +123,22 @@ class Numbering:
         return [o if ok else None for o, ok in zip(origins, same, strict=False)]
 
 
+# What names an operation whose line XLA would forget, before the line's number.
+LINE_NAME = "olympus line "
+
+
+def with_named_lines(numbered: str) -> str:
+    """A text of a module with numbers, in which operations are named by their lines.
+
+    XLA's partitioner drops the lines of operations, and keeps their names.
+    """
+    rows = [
+        re.sub(_NUMBER, f' loc("{LINE_NAME}{i}"("-":{i}:1))', row)
+        for i, row in enumerate(numbered.splitlines(), 1)
+    ]
+    return "\n".join(rows) + "\n"
+
+
 def file_of(position: Any) -> str:
     """The file of a position, as modules name it."""
     return canonical_file(str(position.file))
