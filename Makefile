@@ -1,5 +1,5 @@
 # Every command of the project. Only Python >= 3.11 with venv and pip is needed.
-.PHONY: help demo test quick newest releases beside full lint docs bench ecosystem clean
+.PHONY: help demo test quick newest releases beside full lint docs bench ecosystem sanitize clean
 
 help:
 	@echo "make demo    train a classifier and show its programs"
@@ -9,6 +9,7 @@ help:
 	@echo "make lint    format, lint, imports, types, sizes, names, words"
 	@echo "make docs    the documentation, into docs/_build"
 	@echo "make bench   the speed budgets"
+	@echo "make sanitize    tests of the part in C with gcc's sanitizers"
 	@echo "make ecosystem   libraries written for JAX, compared with JAX"
 
 test:
@@ -38,6 +39,10 @@ demo bench docs:
 # In an environment of its own, with the versions of tests/ecosystem/requirements.txt.
 ecosystem:
 	tools/test ecosystem
+
+# Needs gcc, and .venv from the tests.
+sanitize:
+	tools/sanitize
 
 clean:
 	rm -rf .venv .venv-new .venv-tour-* .venv-jax .venv-jax-new .venv-lint .venv-docs .venv-ecosystem build docs/_build

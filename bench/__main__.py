@@ -85,11 +85,52 @@ BUDGETS |= {
     "ref loop over numbers": 1.0,
     "ref gradient of a loop": 1.0,
 }
+BUDGETS |= dict.fromkeys(
+    [
+        "call two in, three out",
+        "call dict of 10 leaves",
+        "call dict of 1000 leaves",
+        "call static argument",
+        "call static by name",
+        "call by keywords",
+        "call donated",
+        "call NumPy argument",
+        "call Python number",
+        "call Compiled",
+        "call method",
+        "call value_and_grad",
+        "call alternating shapes",
+        "call in a loop of 1000 steps",
+        "call read as NumPy",
+        "small linspace",
+        "small iteration over 100",
+        "small unpacking of 4",
+    ],
+    1.0,
+)
+BUDGETS |= {"call x + 1": 0.9}
+BUDGETS |= dict.fromkeys(
+    [
+        "small -x",
+        "small x + x",
+        "small x + 1",
+        "small sin",
+        "small argmax",
+        "small mean of an axis",
+        "small sum",
+        "small x.sum()",
+        "small where",
+        "small norm",
+    ],
+    0.8,
+)
 PROCESS = ("import", "first twenty operations")
 GROUPS = (
     *PROCESS,
     *[
         "calls",
+        "call_forms",
+        "small_operations",
         "remade",
         "eager",
         "eager_grad",

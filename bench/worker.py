@@ -95,6 +95,7 @@ def _cases(lib: str, group: str) -> tuple[dict[str, Any], Any]:
 
         return torch_cases.GROUPS[group](importlib.import_module(lib)), lambda x: x
     from bench import (
+        calls,
         convolutions,
         eager,
         foreign,
@@ -110,6 +111,7 @@ def _cases(lib: str, group: str) -> tuple[dict[str, Any], Any]:
     library = programs.Library(lib)
     groups = {
         **programs.GROUPS,
+        **calls.GROUPS,
         **eager.GROUPS,
         **indexing.GROUPS,
         **kernels.GROUPS,

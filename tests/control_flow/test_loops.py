@@ -437,7 +437,7 @@ ERRORS = {
     "sizes": (
         lambda: scan(running, 0.0, (X, X[:2])),
         ValueError,
-        "scan: all of xs must have one leading size, got 3, 2",
+        "scan: all of xs must have one leading size, got 3 for xs[0], 2 for xs[1]",
     ),
     "length": (
         lambda: scan(running, 0.0, X, length=4),

@@ -15,6 +15,8 @@ CONCRETE = type(jnp.zeros(()))
 # For the library's own use; no part of what is promised.
 OWN = {"committed_device", "host_view", "platform", "single_device", "surrender"}
 OWN |= {"num_addressable_shards", "traceback", "words"}
+# NumPy's methods that change arrays, which are refused by their names.
+OWN |= {"fill", "itemset", "partition", "put", "resize"}
 
 
 # Of Python's classes, or asked by protocols and not by users.

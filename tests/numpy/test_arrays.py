@@ -255,7 +255,7 @@ def test_reductions_over_several_axes_under_a_mask(name):
         (lambda: jnp.split(A, 2), ValueError, "equal division"),
         (lambda: jnp.broadcast_to(A, (3,)), ValueError, "Incompatible shapes"),
         (lambda: jnp.pad(A, -1), ValueError, "negative values"),
-        (lambda: jnp.where(M, A), TypeError, "at position 2"),
+        (lambda: jnp.where(M, A), TypeError, "got x and no y"),
         (lambda: jnp.nonzero(3), ValueError, "0d arrays"),
         (lambda: jnp.take(A, 1.0), ValueError, "integer type"),
         (lambda: jnp.linspace(0, 1, -1), ValueError, "non-negative"),

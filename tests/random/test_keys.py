@@ -320,7 +320,7 @@ def test_draws_have_no_derivative_by_their_key():
 @pytest.mark.parametrize(
     ("key", "error", "message"),
     [
-        (3, TypeError, r"random\.normal: key must be.*random\.key\(seed\)"),
+        (3, TypeError, r"random\.normal: key must be.*random\.key\(3\)"),
         (np.zeros(3, np.uint32), TypeError, r"end with \(2,\), got u32\[3\]"),
         (np.zeros(2, np.int32), TypeError, r"must be uint32, got i32\[2\]"),
         (np.zeros((2, 2), np.uint32), ValueError, r"single key.*\(2,\).*olympus\.vmap"),

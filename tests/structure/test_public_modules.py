@@ -80,7 +80,9 @@ def test_what_is_loaded_late_is_found_and_listed(name):
     for file, names in module._LATE.items():
         home = importlib.import_module(f"olympus._src.{file}")
         for entry in names.split():
-            assert getattr(module, entry) is getattr(home, entry)
+            value = getattr(module, entry)
+            # A function may stand behind one that shortens its errors.
+            assert getattr(home, entry) in (value, getattr(value, "__wrapped__", value))
             assert entry in dir(module)
     with pytest.raises(AttributeError, match="has no attribute 'no_such_name'"):
         module.no_such_name  # noqa: B018

@@ -9,7 +9,7 @@ from collections import deque
 from collections.abc import Hashable, Iterable, Sequence
 from typing import Any
 
-from olympus._src import tree
+from olympus._src.api import native_calls
 from olympus._src.api.tracing import TracedProgram
 from olympus._src.explanations.records import History, Retrace
 from olympus._src.explanations.snapshots import Function
@@ -35,15 +35,7 @@ class Entry:
     def adopt(self, compiled: CompiledProgram) -> None:
         """Runs this program from the next call on."""
         self.compiled = compiled
-        self.call = _caller(self.out_tree, compiled)
-
-
-def _caller(out_tree: Any, compiled: CompiledProgram) -> Any:
-    """Runs a program on buffers; its results in the function's own structure."""
-    if tree.is_one_leaf(out_tree):
-        return compiled.run_one
-    run, unflatten = compiled.run, out_tree.unflatten
-    return lambda buffers: unflatten(run(buffers))
+        self.call = native_calls.runner(self.out_tree, compiled)
 
 
 _MAX_RECORDS = 1024
@@ -59,6 +51,7 @@ class State:
         "generation",
         "history",
         "lock",
+        "native_entries",
         "notes",
         "placed_entries",
         "records",
@@ -75,6 +68,8 @@ class State:
         self.flat_entries: dict[Any, Entry] = {}  # by types of positional arrays
         self.tree_entries: dict[Any, Entry] = {}  # by structure and types of leaves
         self.placed_entries: dict[Any, Entry] = {}  # by types, and where arrays are
+        # By tokens of the arguments, with the order of leaves; see `native/calls.c`.
+        self.native_entries: dict[Any, tuple[Entry, tuple[int, ...] | None]] = {}
         self.entries: dict[Any, Entry] = {}
         self.traced: dict[Any, TracedProgram] = {}
         self.notes: dict[Any, Retrace] = {}  # of `traced`, by its keys
@@ -92,6 +87,7 @@ class State:
         self.flat_entries.clear()
         self.tree_entries.clear()
         self.placed_entries.clear()
+        self.native_entries.clear()
         self.entries.clear()
         self.traced.clear()
         self.notes.clear()
@@ -133,6 +129,7 @@ def _forget_unplaced() -> None:
     for state in list(_states):
         state.flat_entries.clear()
         state.tree_entries.clear()
+        state.native_entries.clear()
 
 
 client.on_several(_forget_unplaced)

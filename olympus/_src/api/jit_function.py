@@ -10,6 +10,7 @@ from olympus._src import tree
 from olympus._src.api import (
     arguments,
     call_placement,
+    native_calls,
     retraces,
     signatures,
     stages,
@@ -109,7 +110,7 @@ class Options:
         return type(other) is Options and self._key == other._key
 
 
-class JitFunction:
+class JitFunction(native_calls.Caller):
     """A function that compiles itself for each signature it is called with."""
 
     # Parameters of the equation that it is in other programs, besides those of `jit`.
@@ -133,9 +134,6 @@ class JitFunction:
         self._divides = bool(options.in_shardings) or bool(options.out_shardings)
         self._plain = self._plain and not self._divides
 
-    def __get__(self, instance: Any, owner: Any = None) -> Any:
-        return self if instance is None else _BoundJit(self, instance)
-
     def __repr__(self) -> str:
         kind = "PjitFunction" if vocabulary.is_jax() else "jit"
         return f"<{kind} of {self._fun!r}>"
@@ -150,7 +148,8 @@ class JitFunction:
 
     # -- calls ---------------------------------------------------------------------
 
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+    def _call_slowly(self, /, *args: Any, **kwargs: Any) -> Any:
+        """A call without the part in C, or one that it does not know yet."""
         # Arrays by position need no parsing. One array, the commonest call, is looked
         # up without even a list: of six microseconds XLA itself takes five.
         if current.trace is _eval and not kwargs:
@@ -216,7 +215,10 @@ class JitFunction:
 
     def _call_tree(self, args: Any, kwargs: Any) -> Any:
         """A call of arguments in containers; none is static."""
-        leaves, structure = tree.flatten((args, kwargs))
+        try:
+            leaves, structure = tree.flatten((args, kwargs))
+        except ValueError:
+            return self._dispatch(args, kwargs)  # which says what is wrong
         key: list[Any] = [config.trace_context(), structure]
         buffers = []
         for x in leaves:
@@ -238,10 +240,13 @@ class JitFunction:
         if current.trace is not _eval:
             return self._stage(call)
         device = self._options.device
-        arrays = [arguments.as_argument(x, call, i) for i, x in enumerate(call.leaves)]
+        operands = [
+            arguments.as_argument(x, call, i) for i, x in enumerate(call.leaves)
+        ]
+        arrays = operands
         if client.several_devices():
             device = call_placement.of_call(self._options, call, arrays)
-            arrays = concrete_arrays.on_device(arrays, device)
+            arrays = concrete_arrays.on_device(operands, device)
         call.avals = [a.aval for a in arrays]
         key = (config.trace_context(), device, call.key())
         state = self._current_state()
@@ -251,9 +256,40 @@ class JitFunction:
         buffers = [a._buffer for a in arrays]
         if entry.followed is not None:
             return self._run_followed(entry, buffers, call.leaves)
+        moved = any(a is not x for a, x in zip(arrays, operands, strict=True))
+        if not moved and self._keep_natively(entry, call, args, kwargs):
+            return self._run(entry, buffers, call.leaves)
         if self._plain:
             self._keep_by_cheaper_key(entry, call, arrays, args, kwargs)
         return self._run(entry, buffers, call.leaves)
+
+    def _explain_failure(
+        self, error: Exception, entry: Entry, /, *args: Any, **kwargs: Any
+    ) -> None:
+        """Raises a better error than the one of a call, where there is one."""
+        try:
+            call = self._parameters().bind(args, kwargs)
+            _explain_deleted(error, entry, call.leaves)
+        except Exception as better:
+            tracebacks.hide(better)
+            raise
+        tracebacks.hide(error)
+
+    def _keep_natively(
+        self, entry: Entry, call: signatures.Call, args: Any, kwargs: Any
+    ) -> bool:
+        """Whether calls like this one will be found by the part in C."""
+        if not native_calls.IS_NATIVE:
+            return False
+        if self._divides and client.several_devices():
+            return False
+        known, order = native_calls.leaf_order(
+            call, *self._parameters().dynamic(args, kwargs)
+        )
+        if not known:
+            return False
+        evaluate.make_room(self._current_state().native_entries)
+        return self.keep(entry, order, args, kwargs)
 
     def _keep_by_cheaper_key(
         self, entry: Entry, call: signatures.Call, arrays: Any, args: Any, kwargs: Any
@@ -394,6 +430,9 @@ class JitFunction:
         self._flat_entries = state.flat_entries
         self._tree_entries = state.tree_entries
         self._placed_entries = state.placed_entries
+        options = self._options
+        static_names = frozenset(options.static_argnames)
+        self.look_up(state.native_entries, tuple(options.static_argnums), static_names)
 
     # -- stages --------------------------------------------------------------------
 
@@ -492,21 +531,8 @@ class JitFunction:
         return len(self._current_state().entries)
 
 
-class _BoundJit:
-    """A jitted function as a method of an instance."""
-
-    def __init__(self, jitted: JitFunction, instance: Any) -> None:
-        self.__func__ = jitted
-        self.__self__ = instance
-
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        return self.__func__(self.__self__, *args, **kwargs)
-
-    def __getattr__(self, name: str) -> Any:
-        attribute = getattr(self.__func__, name)
-        if name in ("trace", "lower", "eval_shape"):
-            return lambda *args, **kwargs: attribute(self.__self__, *args, **kwargs)
-        return attribute
+if not native_calls.IS_NATIVE:
+    JitFunction.__call__ = JitFunction._call_slowly
 
 
 # Functions of the library have stages too, which are not those of the wrapper.

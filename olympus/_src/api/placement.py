@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from olympus._src import tree
+from olympus._src import native, tree
 from olympus._src.api import sharding_arguments
 from olympus._src.api.jit import jit
 from olympus._src.core import avals as avals_
@@ -107,6 +107,7 @@ def print_environment_info(return_string: bool = False) -> str | None:
         f"platform: {sys.platform}",
         f"devices ({device_count()} total): {devices()}",
         f"process_count: {process_count()}",
+        f"calls in C: {'yes' if native.calls else 'no, so each costs 1 us more'}",
     ]
     text = "\n".join(lines)
     if return_string:

@@ -40,17 +40,30 @@ class Parameters:
         leaves, structure = tree.tree_flatten((args, kwargs))
         return Call(self.fun, static_args, static_kwargs, leaves, structure)
 
+    def dynamic(
+        self, args: tuple[Any, ...], kwargs: dict[str, Any]
+    ) -> tuple[tuple[Any, ...], dict[str, Any]]:
+        """The arguments that are not static."""
+        nums = {i + len(args) if i < 0 else i for i in self.nums}
+        positional = tuple([x for i, x in enumerate(args) if i not in nums])
+        return positional, {k: v for k, v in kwargs.items() if k not in self.names}
+
     def _check_hashable(self, name: Any, value: Any) -> None:
         try:
             hash(value)
         except TypeError:
             which = f"at position {name}" if isinstance(name, int) else f"{name!r}"
+            cure = "pass a tuple in place of a list, or a hashable object"
+            if hasattr(value, "dtype"):
+                cure = (
+                    "an array cannot be one: leave it out of static_argnums and "
+                    "static_argnames, or pass its numbers as a tuple"
+                )
             raise ValueError(
                 f"Non-hashable static argument {which} of type "
                 f"{type(value).__name__} in the call of the jitted function "
                 f"{source_info.function_name(self.fun)}; static arguments are part "
-                "of the "
-                "cache key, pass a tuple in place of a list or an array"
+                f"of the cache key; {cure}"
             ) from None
 
 

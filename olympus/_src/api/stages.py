@@ -4,19 +4,19 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Sequence
-from typing import Any, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from olympus._src import tree
-from olympus._src.api import arguments, layouts, shapes, signatures
+from olympus._src.api import arguments, layouts, native_calls, shapes, signatures
 from olympus._src.api.tracing import TracedProgram
 from olympus._src.core import ir, trace
 from olympus._src.core.primitive import LateRule
 from olympus._src.foundation import tracebacks
-from olympus._src.interpreters import tiers
+from olympus._src.interpreters import evaluate, tiers
 from olympus._src.interpreters.compiled_programs import CompiledProgram
 from olympus._src.interpreters.lowered_programs import LoweredProgram
 from olympus._src.interpreters.portable import PortableProgram
-from olympus._src.runtime import mlir
+from olympus._src.runtime import client, mlir
 from olympus._src.sharding.division import Division
 from olympus._src.sharding.layouts import Format
 
@@ -85,7 +85,15 @@ class Signature(NamedTuple):
 class _Stage:
     """A view of the facts known at a stage."""
 
-    __slots__ = ("_signature",)
+    # Of each class its own: one of them is a class of C too, whose layout comes first.
+    __slots__ = ()
+
+    if TYPE_CHECKING:
+
+        @property
+        def _signature(self) -> Signature: ...
+        @_signature.setter
+        def _signature(self, signature: Signature) -> None: ...
 
     def __init__(self, signature: Signature) -> None:
         self._signature = signature
@@ -138,7 +146,7 @@ class Traced(_Stage):
       { lambda ; a:i32[]. let b:i32[] = mul 2:i32[] a in (b,) }
     """
 
-    __slots__ = ("_jitted", "_place", "_traced")
+    __slots__ = ("_jitted", "_place", "_signature", "_traced")
 
     def __init__(
         self, traced: TracedProgram, call: signatures.Call, jitted: Any, place: Any
@@ -220,7 +228,7 @@ def _refuse_tracers(consts: Sequence[Any]) -> None:
 class Lowered(_Stage):
     """A function as StableHLO, ready to compile."""
 
-    __slots__ = ("_lowered", "_options")
+    __slots__ = ("_lowered", "_options", "_signature")
 
     def __init__(
         self,
@@ -305,22 +313,36 @@ _NO_FORMATS = (
 )
 
 
-class Compiled(_Stage):
-    """A compiled function of one signature."""
+class Compiled(native_calls.Caller, _Stage):
+    """A compiled function of one signature; static arguments are not passed."""
 
-    __slots__ = ("__weakref__", "_compiled", "_expected")
+    __slots__ = (
+        "__weakref__",
+        "_compiled",
+        "_entries",
+        "_entry",
+        "_expected",
+        "_signature",
+    )
 
     def __init__(self, signature: Signature, compiled: CompiledProgram) -> None:
-        super().__init__(signature)
+        _Stage.__init__(self, signature)
+        self._entry = native_calls.Entry(compiled.run)
+        self._entries: dict[Any, Any] = {}
+        self.look_up(self._entries, (), frozenset())
         self.adopt(compiled)
         self._expected = [a.strip_weak_type() for a in signature.call.avals]
+
+    def __get__(self, instance: Any, owner: Any = None) -> Compiled:
+        return self  # as an attribute of a class it is no method
 
     def adopt(self, compiled: CompiledProgram) -> None:
         """Runs this program from the next call on."""
         self._compiled = compiled
+        self._entry.call = native_calls.runner(self.out_tree, compiled)
 
     @tracebacks.api_boundary
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+    def _call_slowly(self, /, *args: Any, **kwargs: Any) -> Any:
         """Runs the program; static arguments are not passed.
 
         Raises:
@@ -340,11 +362,30 @@ class Compiled(_Stage):
         call = self._signature.call
         arrays = [arguments.as_argument(x, call, i) for i, x in enumerate(leaves)]
         self._check_types(arrays)
-        if self._compiled.lowered.division is not None:
+        compiled = self._compiled
+        if compiled.lowered.division is not None:
             self._check_shardings(arrays)
-        return self.out_tree.unflatten(self._compiled.call(arrays))
+        out = self.out_tree.unflatten(compiled.call(arrays))
+        if native_calls.IS_NATIVE and not client.several_devices():
+            self._keep(args, kwargs)
+        return out
 
-    call = __call__
+    def _keep(self, args: Any, kwargs: Any) -> None:
+        """Has calls like this one run the program at once."""
+        call = self._signature.call
+        known, order = native_calls.leaf_order(call, args, kwargs)
+        if known:
+            evaluate.make_room(self._entries)
+            self.keep(self._entry, order, args, kwargs)
+
+    def _explain_failure(
+        self, error: Exception, entry: Any, /, *args: Any, **kwargs: Any
+    ) -> None:
+        tracebacks.hide(error)
+
+    def call(self, /, *args: Any, **kwargs: Any) -> Any:
+        """Runs the program, as calling it does."""
+        return self(*args, **kwargs)
 
     def _structure_message(self, structure: Any) -> str:
         return (
@@ -482,6 +523,10 @@ class Compiled(_Stage):
 
     def __repr__(self) -> str:
         return f"Compiled({self._signature.name})"
+
+
+if not native_calls.IS_NATIVE:
+    Compiled.__call__ = Compiled._call_slowly
 
 
 def parts_of(compiled: Compiled) -> tuple[Signature, CompiledProgram]:

@@ -325,7 +325,14 @@ class _Checker(string.Formatter):
 
 def _check_format(fmt: str, args: Any, kwargs: Any) -> None:
     checker = _Checker()
-    checker.vformat(fmt, args, kwargs)
+    try:
+        checker.vformat(fmt, args, kwargs)
+    except KeyError as error:
+        known = ", ".join(kwargs) or "none"
+        raise KeyError(
+            f"debug.print: {error.args[0]} in {fmt!r} is not among the keyword "
+            f"arguments, which are {known}"
+        ) from None
     positions = [i for i in range(len(args)) if i not in checker.used]
     names = [repr(k) for k in kwargs if k not in checker.used]
     if not positions and not names:

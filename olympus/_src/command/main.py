@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from olympus._src.command import (
     cache,
     environment,
+    explain,
     inspect_file,
     launch,
     look,
@@ -21,6 +22,7 @@ from olympus._src.command.command import Command, Failure
 COMMANDS: tuple[Command, ...] = (
     cache.COMMAND,
     environment.COMMAND,
+    explain.COMMAND,
     inspect_file.COMMAND,
     launch.COMMAND,
     look.COMMAND,

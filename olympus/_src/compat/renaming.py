@@ -73,6 +73,8 @@ def rename_shown() -> None:
         rename(kind)
     for kind in _SHOWN:
         rename(kind)
+    # JAX raises Python's own class, which programs print by its name.
+    _set(errors.BadNumberError, "__module__", "builtins")
     for kind, name in _CLASSES:
         _set(kind, "__name__", name)
         _set(kind, "__qualname__", name)
@@ -88,7 +90,11 @@ _SHOWN = (
 
 
 # Classes that JAX names otherwise; libraries recognise some of them by name.
-_CLASSES = ((jit_function.JitFunction, "PjitFunction"), (ir.Eqn, "JaxprEqn"))
+_CLASSES = (
+    (jit_function.JitFunction, "PjitFunction"),
+    (ir.Eqn, "JaxprEqn"),
+    (errors.BadNumberError, "FloatingPointError"),
+)
 
 
 def restore() -> None:

@@ -363,10 +363,15 @@ def scan_length(xs: Any, leaves: list[Any], length: Any) -> Any:
         )
     if any(size != sizes[0] for size in sizes):
         raise ValueError(
-            f"scan: all of xs must have one leading size, got "
-            f"{', '.join(map(str, sizes))}; slice them to the same length"
+            "scan: all of xs must have one leading size, got "
+            f"{_listed_sizes(xs, sizes)}; slice them to the same length"
         )
     return sizes[0]
+
+
+def _listed_sizes(xs: Any, sizes: Sequence[Any]) -> str:
+    rows = zip(sizes, tree.tree_leaves_with_path(xs), strict=True)
+    return ", ".join([f"{n} for xs{tree.keystr(path)}" for n, (path, _) in rows])
 
 
 def _check_length(length: Any, sizes: Sequence[Any]) -> Any:

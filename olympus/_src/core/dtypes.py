@@ -7,6 +7,7 @@ came from a Python number, and adapts to the dtype of other operands.
 
 from __future__ import annotations
 
+import importlib
 from itertools import pairwise
 from typing import Any, Literal, overload
 
@@ -451,6 +452,19 @@ _abstract_classes = frozenset(
 )
 
 
+def _dtype_cure(dtype: Any) -> str:
+    if type(dtype) is int:
+        return f"sizes of several axes are one tuple, as in (2, {dtype})"
+    if isinstance(dtype, str):
+        near = [d.name for d in _kinds if sorted(d.name) == sorted(dtype)]
+        # Not at the top, for what few programs need.
+        matches = importlib.import_module("difflib").get_close_matches
+        near = near or matches(dtype, [d.name for d in _kinds], 1)
+        if near:
+            return f"did you mean {near[0]!r}?"
+    return "write for example 'float32'"
+
+
 def _concrete_dtype(dtype: Any, fun_name: str) -> Any:
     if isinstance(dtype, type) and dtype in _abstract_classes:
         raise TypeError(
@@ -462,7 +476,7 @@ def _concrete_dtype(dtype: Any, fun_name: str) -> Any:
     except TypeError as error:
         raise TypeError(
             f"{fun_name}: dtype must be a dtype, a scalar class or a name, got "
-            f"{dtype!r}; write for example 'float32'"
+            f"{dtype!r}; {_dtype_cure(dtype)}"
         ) from error
     if not is_supported(concrete):
         raise TypeError(

@@ -141,6 +141,10 @@ class Trace:
         """Where the tracer was made, for errors about leaks."""
         return ""
 
+    def origin(self, tracer: Tracer) -> str:
+        """What the tracer is in the user's program: an argument, or a result."""
+        return ""
+
     def __repr__(self) -> str:
         return f"{type(self).__name__}(level={self.level}/0)"
 
@@ -404,6 +408,9 @@ class Tracer:
         return self.refusal(
             kind,
             f"Attempted {what} of traced array with shape {self.aval.str_long()}..",
+            "\nIn place of `if` write olympus.numpy.where(condition, a, b) or "
+            "olympus.lax.cond, in place of `while` olympus.lax.while_loop, in place of "
+            "`and`, `or`, `not` the operators &, |, ~.",
         )
 
     def _concretization(self, what: str) -> Exception:
@@ -411,6 +418,8 @@ class Tracer:
             errors.ConcretizationTypeError,
             "Abstract tracer value encountered where concrete value is expected: "
             f"{what} of traced array with shape {self.aval.str_long()}.",
+            "\nA traced value stays an array until the function returns: compute with "
+            "it as it is, and convert its dtype with x.astype(...).",
         )
 
     def block_until_ready(self) -> Tracer:
@@ -439,6 +448,22 @@ def see(kind: type[Exception]) -> str:
         "See https://docs.olympus.dev/en/latest/errors.html"
         f"#olympus.errors.{kind.__name__}"
     )
+
+
+def name_operands(error: Exception, operands: Any) -> None:
+    """Adds to an error about operands what each of them is in the user's program."""
+    if type(error) not in (TypeError, ValueError) or _OPERANDS in str(error):
+        return
+    rows = [
+        f"{x.aval.short()} is {origin}"
+        for x in operands
+        if isinstance(x, Tracer) and (origin := x._trace.origin(x))  # noqa: SLF001
+    ]
+    if rows:
+        error.args = (f"{error}\n{_OPERANDS} {', '.join(rows)}.",)
+
+
+_OPERANDS = "Of the operands"
 
 
 def leak_error(tracer: Tracer, where: str) -> errors.UnexpectedTracerError:

@@ -14,6 +14,9 @@ from collections.abc import Iterable, Mapping
 from types import FunctionType
 from typing import Any, ForwardRef
 
+from olympus._src import native
+from olympus._src.foundation import source_info
+
 
 class Late:
     """What a public module loads late.
@@ -50,25 +53,88 @@ class Late:
             page = vars(sys.modules[self._page])
             value = page.setdefault(name, getattr(file, name))
             _claim(self._page, page, value)
-            return value
-        raise AttributeError(f"module {self._page!r} has no attribute {name!r}")
+            page[name] = guarded(page[name])
+            return page[name]
+        raise AttributeError(
+            f"module {self._page!r} has no attribute {name!r}{self._hint(name)}"
+        )
+
+    def _hint(self, name: str) -> str:
+        """Names that the user may have meant, here or in another public module."""
+        if name.startswith("_"):
+            return ""
+        for page in _OTHER_PAGES:
+            module = sys.modules.get(page)
+            if module is not None and page != self._page and name in dir(module):
+                return f"; did you mean {page}.{name}?"
+        difflib = importlib.import_module("difflib")
+        near = difflib.get_close_matches(name, self.names(), 1, 0.75)
+        return f"; did you mean {near[0]!r}?" if near else ""
 
     def names(self) -> list[str]:
         """The module's names, loaded or not; what its `__dir__` returns."""
         return sorted({*vars(sys.modules[self._page]), *self._pages, *self._home})
 
 
-def claim(page: str) -> None:
-    """Sets `__module__` of the functions and classes of a public module to that module.
+# Where names are looked for that a module has not.
+_OTHER_PAGES = (
+    "olympus",
+    "olympus.numpy",
+    "olympus.lax",
+    "olympus.nn",
+    "olympus.random",
+    "olympus.tree",
+    "olympus.numpy.linalg",
+    "olympus.scipy.special",
+)
 
-    Help, pickles and prints then show what users import. If several modules share a
-    name, the first that is loaded is set.
+
+def claim(page: str) -> None:
+    """Makes the functions and classes of a public module those that users see.
+
+    Their `__module__` is set to it: help, pickles and prints then show what users
+    import. If several modules share a name, the first that is loaded is set. And errors
+    that leave a function show the user's frames alone.
     """
     names = vars(sys.modules[page])
     public = names.get("__all__") or [n for n in names if not n.startswith("_")]
     for name in public:
         if name in names:
             _claim(page, names, names[name])
+            names[name] = guarded(names[name])
+
+
+# By function of `olympus._src`: what stands for it in all public modules.
+_guards: dict[Any, Any] = {}
+
+
+def guarded(value: Any) -> Any:
+    """The value; a function stands behind one that takes our frames out of errors.
+
+    In Python that would cost each call a tenth of a microsecond, so it is done in C
+    alone.
+    """
+    if type(value) is not FunctionType or native.calls is None:
+        return value
+    if not source_info.is_internal(value.__code__.co_filename):
+        return value
+    if hasattr(value, "shortens_errors"):  # see `tracebacks.api_boundary`
+        return value
+    guard = _guards.get(value)
+    if guard is None:
+        guard = _guards[value] = native.calls.Direct(value, None, 0)
+        for name in ("__module__", "__name__", "__qualname__", "__doc__"):
+            setattr(guard, name, getattr(value, name))
+        guard.__wrapped__ = value
+    return guard
+
+
+def guard_methods(cls: type) -> type:
+    """A decorator of classes whose public methods users call."""
+    for name, value in list(vars(cls).items()):
+        if not name.startswith("_") and isinstance(value, FunctionType):
+            setattr(cls, name, guarded(value))
+    return cls
 
 
 def _claim(page: str, names: Mapping[str, Any], value: Any) -> None:

@@ -8,12 +8,13 @@ traceback stays with the error as `__olympus_full_traceback__`.
 from __future__ import annotations
 
 import builtins
+import contextlib
 import functools
 from collections.abc import Callable
 from types import TracebackType
 from typing import Any, TypeVar
 
-from olympus._src.foundation import config, source_info, vocabulary
+from olympus._src.foundation import config, error_codes, source_info, vocabulary
 
 FULL = "__olympus_full_traceback__"
 
@@ -41,6 +42,7 @@ def api_boundary(fun: F) -> F:
             # Bare, since this form adds no frame of ours to the traceback.
             raise
 
+    boundary.shortens_errors = True  # type: ignore[attr-defined]
     return boundary  # type: ignore[return-value]
 
 
@@ -50,6 +52,7 @@ def hide(error: BaseException) -> None:
     Call it in the `except` clause of a public function, and then `raise` by itself.
     """
     vocabulary.translate_error(error)
+    _name_code(error)
     mode = config.traceback_filtering.value
     if mode == "auto":
         marks = hasattr(builtins, "__IPYTHON__")
@@ -60,6 +63,15 @@ def hide(error: BaseException) -> None:
         _mark(error.__traceback__)
     else:
         _remove(error, error.__traceback__, noted=mode == "quiet_remove_frames")
+
+
+def _name_code(error: BaseException) -> None:
+    """Notes the code of the error, by which the documentation explains it."""
+    code = None if vocabulary.is_jax() else error_codes.code_of(error)
+    if code is None or any(code in note for note in getattr(error, "__notes__", ())):
+        return
+    with contextlib.suppress(Exception):  # a class of users may refuse attributes
+        error.add_note(f"({code}: `python -m olympus explain {code}` says more)")
 
 
 def full_traceback(error: BaseException) -> TracebackType | None:

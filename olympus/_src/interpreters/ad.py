@@ -109,6 +109,10 @@ class JVPTrace(trace.Trace):
         """The tracer of a value with a tangent; the value itself if that is zero."""
         return x if type(tangent) is Zero else JVPTracer(self, x, tangent)
 
+    def origin(self, tracer: trace.Tracer) -> str:
+        inner = tracer.primal  # type: ignore[attr-defined]
+        return inner._trace.origin(inner) if isinstance(inner, trace.Tracer) else ""
+
     def explain(self, tracer: trace.Tracer) -> str:
         inner = tracer.primal  # type: ignore[attr-defined]
         if isinstance(inner, trace.Tracer):

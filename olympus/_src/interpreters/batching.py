@@ -175,6 +175,10 @@ class BatchTrace(trace.Trace):
                 trace.current.trace = outer
         return BatchTracer(self, x, dim)
 
+    def origin(self, tracer: trace.Tracer) -> str:
+        inner = tracer.val  # type: ignore[attr-defined]
+        return inner._trace.origin(inner) if isinstance(inner, trace.Tracer) else ""
+
     def explain(self, tracer: trace.Tracer) -> str:
         inner = tracer.val  # type: ignore[attr-defined]
         if isinstance(inner, trace.Tracer):

@@ -23,6 +23,7 @@ from olympus._src.sharding.named import NamedSharding
 
 ArrayImpl = array_.ArrayImpl
 Shard = array_.Shard
+rows = array_.rows
 array_type.register_concrete(ArrayImpl)
 avals_.register_aval(ArrayImpl, lambda x: x.aval)
 
@@ -34,11 +35,13 @@ def as_array(x: Any, device: Any = None) -> ArrayImpl:
       UnexpectedTracerError: `x` is a tracer.
       TypeError: `x` is not array-like.
     """
-    if type(x) is ArrayImpl:
+    kind = type(x)
+    if kind is ArrayImpl:
         return x
+    if kind is np.ndarray:
+        return _from_numpy(x, device)
     if isinstance(x, trace.Tracer):
         raise trace.leak_error(x, "a computation outside of any trace")
-    kind = type(x)
     if kind is float or kind is int or kind is bool or kind is complex:
         return _scalar(x)
     if device is None and isinstance(x, np.floating):
@@ -50,10 +53,15 @@ def as_array(x: Any, device: Any = None) -> ArrayImpl:
     aval = avals_.aval_of(x)
     if aval.is_high:
         raise high_values.not_an_array("a computation outside of any trace", [aval])
+    return _from_numpy(np.asarray(x), device, aval)
+
+
+def _from_numpy(x: np.ndarray, device: Any, aval: Any = None) -> ArrayImpl:
+    aval = avals_.aval_of(x) if aval is None else aval
     if aval.dtype == dtypes.float0:  # stored as falsehoods
         values = np.zeros(aval.shape, np.bool_)
         return with_aval(placement.put(values, aval.storage, device), aval)
-    return placement.put(np.asarray(x), aval, device)
+    return placement.put(x, aval, device)
 
 
 class HighOperand:

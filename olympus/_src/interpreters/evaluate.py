@@ -69,6 +69,11 @@ def _compile_eager(lowered: lowered_programs.LoweredProgram) -> CompiledProgram:
     return build(lowered, tuple(eager_options(lowered)))
 
 
+def may_run_at_default(args: Sequence[Any]) -> bool:
+    """Whether programs that were compiled for the default device may take arrays."""
+    return not client.several_devices() or concrete_arrays.are_at_default(args)
+
+
 _programs: dict[Any, Any] = {}
 caching.register(_programs.clear, "eager programs")
 
@@ -117,7 +122,7 @@ def _program_for(
         return out if p.multiple_results else [out]
 
     program, consts = partial_eval.trace_to_olympuspr(run, in_avals, info)
-    _forget_lines(program)
+    forget_lines(program)
     with operations.noted(p.name, in_avals, params, device) as note:
         lowered = lowered_programs.lower(program, consts, name=p.name, device=device)
         compiled = note.adopt(lowered, _compile_eager(lowered))
@@ -135,7 +140,7 @@ def _are_told_by_value(params: dict[str, Any]) -> bool:
     return all(map(primitive.is_told_by_value, params.values()))
 
 
-def _forget_lines(program: ir.Olympuspr) -> None:
+def forget_lines(program: ir.Olympuspr) -> None:
     """Takes the user's lines out of a program that serves calls from all lines."""
     for eqn in program.eqns:
         eqn.source = None
@@ -265,7 +270,7 @@ class _Fused:
 
         info = ir.DebugInfo("evaluation", name, source_info.function_location(fun))
         program, consts = partial_eval.trace_to_olympuspr(run, in_avals, info)
-        _forget_lines(program)
+        forget_lines(program)
         code = source_info.function_code(fun)
         with operations.noted(name, in_avals, static, code=code) as note:
             lowered = lowered_programs.lower(program, consts, name=name)

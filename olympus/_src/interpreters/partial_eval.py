@@ -87,7 +87,11 @@ class DynamicOlympusprTrace(trace.Trace):
                 atom = self.lift(x, p.name)
             atoms.append(atom)
             in_avals.append(atom.aval)
-        out, effects_ = p.results(tuple(in_avals), params)
+        try:
+            out, effects_ = p.results(tuple(in_avals), params)
+        except (TypeError, ValueError) as error:
+            trace.name_operands(error, args)
+            raise
         position = current.position
         if position is None:
             position = source_info.capture()
@@ -201,8 +205,9 @@ class DynamicOlympusprTrace(trace.Trace):
             f"The error occurred while tracing the function {info.func_name}{place} "
             f"for {info.traced_for}."
         )
-        reason = self._dependence(tracer.variable)  # type: ignore[attr-defined]
-        return f"{text} {reason}" if reason else text
+        var = tracer.variable  # type: ignore[attr-defined]
+        parts = (text, self._dependence(var), self._static_cure(var))
+        return " ".join([part for part in parts if part])
 
     def made_at(self, tracer: trace.Tracer) -> str:
         info = self.debug_info
@@ -222,6 +227,17 @@ class DynamicOlympusprTrace(trace.Trace):
         return (
             f"The traced value is {which} of {function}, traced for {info.traced_for}."
         )
+
+    def origin(self, tracer: trace.Tracer) -> str:
+        var = tracer.variable  # type: ignore[attr-defined]
+        name = self._input_name(var)
+        if name:
+            return f"the argument {name} of {self.debug_info.func_name}"
+        for eqn in reversed(self.eqns):
+            if any(v is var for v in eqn.outvars):
+                place = "" if eqn.source is None else f" at {eqn.source}"
+                return f"the result of {eqn.primitive.name}{place}"
+        return ""
 
     def _input_name(self, var: ir.Var) -> str:
         names = self.debug_info.arg_names
@@ -248,6 +264,23 @@ class DynamicOlympusprTrace(trace.Trace):
         return (
             "This value became a tracer because it was computed by "
             f"{makers[0].primitive.name}{place}, which the trace records."
+        )
+
+    def _static_cure(self, var: ir.Var) -> str:
+        """How to make the numbers static that the value depends on, if that helps."""
+        inputs = self._inputs_of(var)
+        known = [v for v in self.invars if v in inputs]
+        names = [self._input_name(v) for v in known]
+        if self.debug_info.traced_for != "jit" or not names:
+            return ""
+        if any(v.aval.shape for v in known) or not all(n.isidentifier() for n in names):
+            return ""
+        named = repr(names[0]) if len(names) == 1 else repr(tuple(names))
+        function = self.debug_info.func_name
+        function = function if function.isidentifier() else "f"
+        return (
+            f"If {' and '.join(names)} takes few values, mark it static: "
+            f"olympus.jit({function}, static_argnames={named})."
         )
 
     def _inputs_of(self, var: ir.Var) -> set[Any]:

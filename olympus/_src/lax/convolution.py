@@ -31,6 +31,7 @@ from olympus._src.lax import (
     sharding_rules,
 )
 from olympus._src.lax import precision as precision_
+from olympus._src.lax.convolution_layouts import check_groups
 from olympus._src.lax.families import ShapedArray
 from olympus._src.lax.kernels import cropped_convolution, grouped_convolution
 from olympus._src.lowering import dynamic_shapes, partitioning, types
@@ -174,6 +175,11 @@ def padtype_to_pads(
             "padding must be 'SAME', 'SAME_LOWER', 'VALID' or pairs of numbers, got "
             f"{padding!r}"
         )
+    if len(window_strides) != len(window_shape):
+        raise ValueError(
+            f"window_strides must have an entry for each of the {len(window_shape)} "
+            f"spatial axes, got {tuple(window_strides)}"
+        )
     if any(step < 1 for step in window_strides):
         raise ValueError(
             f"window_strides must be 1 or more, got {tuple(window_strides)}"
@@ -284,7 +290,7 @@ def _abstract(lhs: Any, rhs: Any, **params: Any) -> Any:
             f"{lhs.short()} and {rhs.short()}"
         )
     _check_window(params, spatial=lhs.ndim - 2)
-    _check_groups(lhs, rhs, dn, groups, batches)
+    check_groups(lhs, rhs, dn, groups, batches)
     n, _, *sizes = [lhs.shape[d] for d in dn.lhs_spec]
     out_features, _, *window = [rhs.shape[d] for d in dn.rhs_spec]
     out = [
@@ -312,29 +318,6 @@ def _check_window(params: dict[str, Any], spatial: int) -> None:
     for name in ("window_strides", "lhs_dilation", "rhs_dilation"):
         if any(v < 1 for v in params[name]):
             raise ValueError(f"{_NAME}: {name} must be positive, got {params[name]}")
-
-
-def _check_groups(lhs: Any, rhs: Any, dn: Any, groups: int, batches: int) -> None:
-    """Raises unless groups of features or of the batch divide both operands."""
-    n, features = (lhs.shape[d] for d in dn.lhs_spec[:2])
-    out_features, in_features = (rhs.shape[d] for d in dn.rhs_spec[:2])
-    if groups < 1 or batches < 1 or (groups > 1 and batches > 1):
-        raise ValueError(
-            f"{_NAME}: feature_group_count and batch_group_count must be positive and "
-            f"one of them 1, got {groups} and {batches}"
-        )
-    if features != in_features * groups or out_features % groups:
-        raise ValueError(
-            f"{_NAME}: the input's features must be feature_group_count times the "
-            f"kernel's input features, and divide its output features; got {features} "
-            f"of {lhs.short()}, {in_features} and {out_features} of {rhs.short()} and "
-            f"feature_group_count={groups}"
-        )
-    if n % batches or out_features % batches:
-        raise ValueError(
-            f"{_NAME}: batch_group_count must divide the batch and the output features"
-            f", got {batches}, {n} of {lhs.short()} and {out_features} of {rhs.short()}"
-        )
 
 
 # -- lowering --------------------------------------------------------------------------

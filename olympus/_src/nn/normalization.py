@@ -182,6 +182,12 @@ def one_hot(
     dtype = dtypes.check_user_dtype(float if dtype is None else dtype, "nn.one_hot")
     rank = avals.aval_of(x).ndim + 1
     axis = sizes.canonicalize_axis(axis, rank, "nn.one_hot")
+    dtype_given = getattr(num_classes, "dtype", None)
+    if dtype_given is not None and dtypes.kind(dtype_given) not in "iu":
+        raise TypeError(
+            f"nn.one_hot: num_classes must be an integer, got {num_classes!r}; it is "
+            "the size of the vectors"
+        )
     (count,) = sizes.canonicalize_shape((num_classes,), "nn.one_hot")
     if type(count) is int and count < 0:
         raise TypeError(

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from olympus._src.core import dtypes
 from olympus._src.core.array_type import Array, ArrayLike, Axis
+from olympus._src.interpreters.direct_calls import direct
 from olympus._src.lax import reductions as lax_reductions
 from olympus._src.lax import shaping
 from olympus._src.lax import sizes as sizes_
@@ -45,7 +46,7 @@ def _position_of(name: str, find: Any) -> function_types.PositionOf:
         return position(a, axis=reductions.static_axis(axis), keepdims=bool(keepdims))
 
     which = "largest" if name.endswith("max") else "smallest"
-    return docstring_examples.describe(
+    described = docstring_examples.describe(
         call,
         name,
         f"""The position of the {which} element along an axis.
@@ -65,6 +66,7 @@ def _position_of(name: str, find: Any) -> function_types.PositionOf:
     Source: NumPy, `numpy.{name}`.
 """,
     )
+    return direct(name)(described)
 
 
 argmax = _position_of("argmax", lax_reductions.argmax)

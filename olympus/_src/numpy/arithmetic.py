@@ -14,6 +14,7 @@ import numpy as np
 from olympus._src.control_flow.while_loop import while_loop
 from olympus._src.core import dtypes
 from olympus._src.core.array_type import Array, ArrayLike, OptionalArray
+from olympus._src.interpreters.direct_calls import direct
 from olympus._src.lax import barriers, families, reductions, shaping
 from olympus._src.lax import elementwise as lax
 from olympus._src.numpy import docstring_examples, promotion
@@ -670,6 +671,7 @@ def fmin(x1: ArrayLike, x2: ArrayLike) -> Array:
     return _ignoring_nan(lax.min_, *promotion.promote_args("fmin", x1, x2))
 
 
+@direct("clip", 3)
 def clip(
     arr: OptionalArray = None,
     /,

@@ -12,7 +12,13 @@ from typing import Any
 import numpy as np
 
 from olympus._src.core import array_type, avals, dtypes, scalar_types, trace
-from olympus._src.foundation import array_protocol, source_info, vocabulary
+from olympus._src.foundation import (
+    array_protocol,
+    lazy_names,
+    source_info,
+    vocabulary,
+)
+from olympus._src.interpreters import direct_calls
 from olympus._src.lax import elementwise, shaping, stacking
 from olympus._src.numpy import (
     arg_extremes,
@@ -26,6 +32,7 @@ from olympus._src.numpy import (
     logic,
     manipulation,
     reductions,
+    row_iteration,
     searching,
     selection,
     sorting,
@@ -321,6 +328,8 @@ def _array_namespace(self: Any, *, api_version: str | None = None) -> Any:
 
 def _same(fun: Callable[..., Any], name: str | None = None) -> Any:
     """A function whose first argument is the array, as a method."""
+    if direct_calls.is_direct(fun) and name is None:
+        return fun  # a frame around it would cost as much as it
 
     def method(self: Any, *args: Any, **kwargs: Any) -> Any:
         return fun(self, *args, **kwargs)
@@ -471,12 +480,50 @@ def _delegate(name: str) -> Any:
     return method
 
 
+class _InPlace:
+    """A method of NumPy's arrays that changes them, which is refused by its name."""
+
+    def __init__(self, cure: str) -> None:
+        self._cure = cure
+        self._name = ""
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self._name = name
+
+    def __get__(self, instance: Any, owner: type) -> Any:
+        if instance is None:
+            owner_name = owner.__name__
+            raise AttributeError(f"type object {owner_name!r} has no {self._name!r}")
+        raise AttributeError(
+            f"Array has no method {self._name!r}: arrays cannot be changed in place; "
+            f"{self._cure}",
+            name=self._name,
+            obj=instance,
+        )
+
+
+_IN_PLACE = {
+    "fill": "write `x = numpy.full_like(x, value)`",
+    "itemset": "write `x = x.at[index].set(value)`",
+    "partition": "write `x = numpy.partition(x, kth)`",
+    "put": "write `x = x.at[indices].set(values)`",
+    "resize": "write `x = numpy.resize(x, shape)`",
+}
+
+
 def _install() -> None:
     table = _operators() | _methods() | _properties()
     for name, value in table.items():
+        value = lazy_names.guarded(value)
         install(name, value)
         setattr(Tracer, name, value)
         setattr(array_type.Array, name, value)  # lists them; both kinds have their own
+    install("__iter__", row_iteration.iterate)
+    for name, cure in _IN_PLACE.items():
+        for kind in (ArrayImpl, Tracer):
+            refusal = _InPlace(cure)
+            refusal.__set_name__(kind, name)
+            setattr(kind, name, refusal)
     for name in _OF_BOTH:
         setattr(array_type.Array, name, _delegate(name))
     # Comparison of arrays gives arrays, so neither has a hash.

@@ -9,7 +9,7 @@ import numpy as np
 
 from olympus._src import tree
 from olympus._src.core import avals, dtypes
-from olympus._src.foundation import user_warnings
+from olympus._src.foundation import lazy_names, user_warnings
 from olympus._src.interpreters import evaluate
 from olympus._src.lax import elementwise as lax
 from olympus._src.lax import shaping, sharding_constraints
@@ -38,6 +38,7 @@ class IndexUpdateHelper:
         return f"IndexUpdateHelper({self.array!r})"
 
 
+@lazy_names.guard_methods
 class IndexUpdateRef:
     """`x.at[index]`: reads there, or makes an array that differs there.
 

@@ -696,7 +696,15 @@ def _plan(form: list[Any], shapes: Any, optimize: Any) -> tuple[str, tuple[Any, 
     if not isinstance(form[0], str) or len(form) > 1:
         known = iter(shapes)
         form = [next(known) if type(x) is tuple else x for x in form]
-    inputs, output, _ = parser.parse_einsum_input(form, shapes=True)
+    try:
+        inputs, output, _ = parser.parse_einsum_input(form, shapes=True)
+    except ValueError as error:
+        listed = ", ".join(map(str, shapes))
+        raise ValueError(
+            f"numpy.einsum: {error}; got subscripts {form[0]!r} for operands of shapes "
+            f"{listed}"
+        ) from None
+    _check_labels(inputs.split(","), shapes)
     expression = f"{inputs}->{output}"
     if optimize is False:
         return expression, tuple([(0, 1)] * (len(shapes) - 1)) or ((0,),)
@@ -707,6 +715,28 @@ def _plan(form: list[Any], shapes: Any, optimize: Any) -> tuple[str, tuple[Any, 
         optimize="optimal" if optimize is True else optimize,
     )
     return expression, tuple(map(tuple, path))
+
+
+def _check_labels(terms: Sequence[str], shapes: Sequence[Any]) -> None:
+    """Raises unless each term fits its operand and each label has one size."""
+    known: dict[str, tuple[int, int, int]] = {}
+    for i, (term, shape) in enumerate(zip(terms, shapes, strict=True)):
+        if len(term) != len(shape):
+            raise ValueError(
+                f"numpy.einsum: operand {i} of shape {shape} must have as many axes as "
+                f"its subscripts {term!r} have labels, got {len(shape)} and {len(term)}"
+            )
+        for axis, (label, size) in enumerate(zip(term, shape, strict=True)):
+            first_size, j, first_axis = known.setdefault(label, (size, i, axis))
+            if first_size == 1:
+                known[label] = size, i, axis
+            elif size not in (1, first_size):
+                raise ValueError(
+                    f"numpy.einsum: label {label!r} must have one size, got "
+                    f"{first_size} (axis {first_axis} of operand {j}, of shape "
+                    f"{shapes[j]}) and {size} (axis {axis} of operand {i}, of shape "
+                    f"{shape})"
+                )
 
 
 def _with_numbers(shapes: Any) -> Any:

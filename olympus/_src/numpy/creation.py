@@ -521,6 +521,11 @@ def full(
       Array([[7, 7],
              [7, 7]], dtype=int32, weak_type=True)
     """
+    if isinstance(fill_value, str):
+        raise TypeError(
+            f"numpy.full: fill_value must be an array or a number, got {fill_value!r}; "
+            "texts are no arrays"
+        )
     promotion.check_arraylike("full", fill_value)
     shape = _shape(shape, "full")
     place = device if out_sharding is None else out_sharding

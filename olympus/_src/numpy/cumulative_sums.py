@@ -16,6 +16,7 @@ from olympus._src.core.array_type import (
     DTypeLike,
     OptionalArray,
 )
+from olympus._src.interpreters.direct_calls import direct
 from olympus._src.lax import concatenation, cumulative, shaping
 from olympus._src.lax import elementwise as lax
 from olympus._src.lax import sizes as sizes_
@@ -147,6 +148,7 @@ cumulative_prod = _standard("cumulative_prod", cumprod, 1, "Products", widen=Fal
 # -- differences -----------------------------------------------------------------------
 
 
+@direct("_diff")
 def diff(
     a: ArrayLike,
     n: int = 1,

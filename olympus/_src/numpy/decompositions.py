@@ -58,6 +58,15 @@ class SVDResult(NamedTuple):
     Vh: Array
 
 
+def _matrix_cure(name: str, aval: Any) -> str:
+    if aval.ndim < 2:
+        return "add the axes with reshape"
+    others = {"solve": "lstsq", "inv": "pinv", "eig": "svd", "eigh": "svd"}
+    if name in others:
+        return f"for others there is linalg.{others[name]}"
+    return "take a square part of it"
+
+
 def check_matrices(name: str, x: Any, *, square: bool = False) -> None:
     """Raises ValueError unless `x` holds (square) matrices."""
     aval = aval_of(x)
@@ -65,7 +74,7 @@ def check_matrices(name: str, x: Any, *, square: bool = False) -> None:
         kind = "square matrices [..., n, n]" if square else "matrices [..., m, n]"
         raise ValueError(
             f"numpy.linalg.{name}: the argument must hold {kind}, got {aval.short()}; "
-            "reshape it"
+            f"{_matrix_cure(name, aval)}"
         )
 
 

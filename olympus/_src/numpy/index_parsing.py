@@ -334,12 +334,21 @@ def _expand_item(item: Any) -> list[Any]:
     return [item]
 
 
+def _whole(item: Any) -> Any:
+    """The float without its fraction; None for anything else."""
+    return item // 1 if isinstance(item, float) else None
+
+
 def _bad_kind(item: Any) -> TypeError:
     dtype = getattr(item, "dtype", None)
     what = f"type {type(item).__name__}" if dtype is None else f"dtype {dtype}"
+    cure = "convert it with .astype(int)"
+    if dtype is None:
+        cure = "an array is indexed by numbers, slices and arrays of them"
+        cure = f"write {int(item)}" if item == _whole(item) else cure
     return TypeError(
         "Indexer must have integer or boolean type, got indexer with "
-        f"{what}: {item!r}; convert it with .astype(int)"
+        f"{what}: {item!r}; {cure}"
     )
 
 

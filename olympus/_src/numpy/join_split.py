@@ -85,6 +85,11 @@ def concatenate(
       Array([0., 1., 1.], dtype=float32)
     """
     xs = _sequence("concatenate", arrays)
+    if getattr(axis, "shape", ()):
+        raise TypeError(
+            f"numpy.concatenate: axis must be an integer, got {aval_of(axis).short()}; "
+            "give the arrays as one list, as in concatenate([a, b])"
+        )
     kind = None if dtype is None else dtypes.check_user_dtype(dtype, "concatenate")
     if axis is None:
         return _concatenate(*[ravel(x) for x in xs], axis=0, dtype=kind)

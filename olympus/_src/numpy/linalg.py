@@ -10,6 +10,7 @@ import numpy as np
 
 from olympus._src.core.array_type import Array, ArrayLike, Axes, DTypeLike, Placement
 from olympus._src.core.sizes import typical
+from olympus._src.interpreters.direct_calls import direct
 from olympus._src.lax import elementwise as lax
 from olympus._src.lax import sizes as sizes_
 from olympus._src.lax.precision import PrecisionLike
@@ -259,6 +260,7 @@ def _norm(x: Any, *, order: Any, axis: Any, keepdims: bool) -> Any:
     )
 
 
+@direct("norm")
 def norm(
     x: ArrayLike,
     ord: int | float | str | None = None,

@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 import functools
-import warnings
 from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
@@ -14,8 +13,13 @@ import numpy as np
 
 from olympus._src.core import avals, dtypes, ir, reads, trace
 from olympus._src.core.array_type import Array
-from olympus._src.foundation import caching, config, errors
-from olympus._src.interpreters import concrete_arrays, evaluate, partial_eval
+from olympus._src.foundation import caching, config, errors, user_warnings
+from olympus._src.interpreters import (
+    concrete_arrays,
+    direct_calls,
+    evaluate,
+    partial_eval,
+)
 from olympus._src.lax import elementwise, families, shaping, sharding_constraints, sizes
 
 aval_of = avals.aval_of
@@ -54,7 +58,11 @@ def program(arrays: int = 1, name: str | None = None) -> Callable[[F], F]:
                     return divide_result(call, f"numpy.{named}", args, kwargs)
                 return fun(*args, **kwargs)  # products take it
             if current.trace is not _eval:
-                out = fun(*args, **kwargs)
+                try:
+                    out = fun(*args, **kwargs)
+                except (TypeError, ValueError) as error:
+                    trace.name_operands(error, args)
+                    raise
                 return _as_array(out) if type(out) in _HOST_VALUES else out
             if len(args) == arrays and not kwargs:
                 # Most calls by far: one or two arrays whose program is known.
@@ -80,7 +88,7 @@ def program(arrays: int = 1, name: str | None = None) -> Callable[[F], F]:
         call.__module__ = fun.__module__
         call.__wrapped__ = fun  # type: ignore[attr-defined]
         reads.declare_constant(call)
-        return call  # type: ignore[return-value]
+        return direct_calls.direct(named, arrays)(call)  # type: ignore[return-value]
 
     return wrap
 
@@ -196,6 +204,10 @@ def check_arrays(module: str, name: str, *args: Any) -> None:
         cure = "convert it with numpy.asarray"
         if x is None:
             cure = "leave the argument out, or pass a number"
+        elif isinstance(x, str):
+            cure = "texts are no arrays: convert it to numbers first"
+        elif isinstance(x, dict):
+            cure = "give one of its values, or use olympus.tree.map"
         raise TypeError(
             f"{module}.{name}: arguments must be arrays or numbers, got {type(x)} at "
             f"position {position}; {cure}"
@@ -319,11 +331,9 @@ def watch_ranks(name: str, shapes: set[tuple[int, ...]]) -> None:
             f"olympus_numpy_rank_promotion is 'raise', got shapes {listed}; add the "
             "axes with expand_dims or reshape"
         )
-    warnings.warn(
+    user_warnings.warn(
         f"numpy.{name}: axes are added to broadcast shapes {listed}; write them with "
-        "expand_dims, or set olympus_numpy_rank_promotion to 'allow'",
-        UserWarning,
-        stacklevel=2,
+        "expand_dims, or set olympus_numpy_rank_promotion to 'allow'"
     )
 
 

@@ -18,6 +18,7 @@ from olympus._src.core.array_type import (
     OptionalArray,
 )
 from olympus._src.foundation import errors
+from olympus._src.interpreters.direct_calls import direct
 from olympus._src.lax import elementwise as lax
 from olympus._src.lax import families, shaping
 from olympus._src.lax import reductions as lax_reductions
@@ -245,6 +246,7 @@ def _sum_up(x: Any, axes: tuple[int, ...]) -> Any:
     return families.reduce_sum_p.bind(x, axes=tuple(sorted(axes)))
 
 
+@direct("_sum")
 def sum(
     a: ArrayLike,
     axis: Axes = None,
@@ -329,6 +331,7 @@ def _prod(
     )
 
 
+@direct("_prod")
 def prod(
     a: ArrayLike,
     axis: Axes = None,
@@ -446,6 +449,7 @@ def _min(
     return _extreme_fold("min", reduce, lax.min_, x, operands, axis, keepdims, flags)
 
 
+@direct("_max")
 def max(
     a: ArrayLike,
     axis: Axes = None,
@@ -476,6 +480,7 @@ def max(
     return run(_max, "max", a, out, where, initial, axis=axis, keepdims=keepdims)
 
 
+@direct("_min")
 def min(
     a: ArrayLike,
     axis: Axes = None,
@@ -561,6 +566,7 @@ _all = _truth_fold("all", lax_reductions.reduce_and, True, lax.bitwise_and)
 _any = _truth_fold("any", lax_reductions.reduce_or, False, lax.bitwise_or)
 
 
+@direct("all")
 def all(
     a: ArrayLike,
     axis: Axes = None,
@@ -587,6 +593,7 @@ def all(
     return run(_all, "all", a, out, where, None, axis=axis, keepdims=keepdims)
 
 
+@direct("any")
 def any(
     a: ArrayLike,
     axis: Axes = None,
@@ -685,6 +692,7 @@ def _mean(
     return promotion.cast(lax.div(total, n), kind, False)
 
 
+@direct("_mean")
 def mean(
     a: ArrayLike,
     axis: Axes = None,
@@ -856,6 +864,7 @@ def _std(x: Any, *operands: Any, **options: Any) -> Any:
     return lax.sqrt(_var(x, *operands, **options))
 
 
+@direct("_var")
 def var(
     a: ArrayLike,
     axis: Axes = None,
@@ -898,6 +907,7 @@ def var(
     )
 
 
+@direct("_std")
 def std(
     a: ArrayLike,
     axis: Axes = None,

@@ -90,6 +90,12 @@ def where(
     if x is None and y is None:
         check_arraylike("where", condition)
         return searching.nonzero(condition, size=size, fill_value=fill_value)
+    if x is None or y is None:
+        here, missing = ("y", "x") if x is None else ("x", "y")
+        raise TypeError(
+            f"numpy.where: arguments must be arrays or numbers, got {here} and no "
+            f"{missing}; give both, or the condition alone for its positions"
+        )
     check_arraylike("where", condition, x, y)
     if size is not None or fill_value is not None:
         raise ValueError(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any, Literal, overload
 
-from olympus._src.core import avals, dtypes
+from olympus._src.core import avals, dtypes, trace
 from olympus._src.core.array_type import Array, ArrayLike, Axes, OptionalArray
 from olympus._src.interpreters import evaluate
 from olympus._src.lax import barriers, shaping, sizes
@@ -24,6 +24,13 @@ def check_arrays(name: str, *args: Any) -> None:
 def axes_of(axis: Any) -> Any:
     """An axis, a tuple of them or None, hashable."""
     return reductions.static_axis(axis)
+
+
+def check_axes(name: str, x: Any, axis: Any) -> None:
+    """Raises AxisError, in the function's own name, unless x has the axes."""
+    if axis is not None and not isinstance(axis, trace.Tracer):
+        for one in sizes.as_axes(axis):
+            sizes.canonicalize_axis(one, avals.aval_of(x).ndim, name)
 
 
 def pack_optional(*arrays: Any) -> tuple[tuple[Any, ...], tuple[bool, ...]]:
@@ -61,6 +68,7 @@ def softmax(x: ArrayLike, axis: Axes = -1, where: OptionalArray = None) -> Array
       Array([0.5, 0.5], dtype=float32)
     """
     check_arrays("softmax", x, where)
+    check_axes("nn.softmax", x, axis)
     operands, flags = pack_optional(x, where)
     return _softmax(*operands, axis=axes_of(axis), flags=flags)
 
@@ -112,6 +120,7 @@ def log_softmax(x: ArrayLike, axis: Axes = -1, where: OptionalArray = None) -> A
       Array([  0., -inf], dtype=float32)
     """
     check_arrays("log_softmax", x, where)
+    check_axes("nn.log_softmax", x, axis)
     operands, flags = pack_optional(x, where)
     return _log_softmax(*operands, axis=axes_of(axis), flags=flags)
 
@@ -185,6 +194,7 @@ def logsumexp(
       Array(1., dtype=float32)
     """
     check_arrays("logsumexp", a, b, where)
+    check_axes("nn.logsumexp", a, axis)
     operands, flags = pack_optional(a, b, where)
     return _logsumexp(
         *operands,

@@ -7,6 +7,7 @@ from typing import Any
 
 from olympus._src.core import dtypes
 from olympus._src.core.array_type import Array, ArrayLike, Arrays, Axis, DTypeLike
+from olympus._src.interpreters.direct_calls import direct
 from olympus._src.lax import concatenation, shaping
 from olympus._src.lax import elementwise as lax
 from olympus._src.lax import sizes as sizes_
@@ -44,6 +45,7 @@ def _sort(a: Any, *, axis: Axis, stable: bool, descending: bool) -> Any:
     return shaping.rev(out, (axis,)) if descending else out
 
 
+@direct("sort")
 def sort(
     a: ArrayLike,
     axis: Axis = -1,
@@ -98,6 +100,7 @@ def _argsort(a: Any, *, axis: Axis, stable: bool, descending: bool, dtype: Any) 
     return shaping.rev(out[1], (axis,))
 
 
+@direct("argsort")
 def argsort(
     a: ArrayLike,
     axis: Axis = -1,

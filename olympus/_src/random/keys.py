@@ -29,6 +29,15 @@ from olympus._src.random.implementations import KeyType, PRNGSpec
 _U32 = np.dtype(np.uint32)
 _REMEDY = "make one with random.key(seed)"
 
+
+def _key_cure(value: Any) -> str:
+    if isinstance(value, (tuple, list)):
+        return "the key is the first argument, before the shape"
+    if isinstance(value, int):
+        return f"make one with random.key({value})"
+    return _REMEDY
+
+
 # For annotations: an array of keys. Called, it gives back its argument.
 Key = NewType("Key", array_type.Array)
 
@@ -252,7 +261,7 @@ def as_keys(name: str, key: Any) -> tuple[Any, bool]:
     if dtype is None or not hasattr(key, "shape"):
         raise TypeError(
             f"random.{name}: key must be a random key or its words, an array of "
-            f"uint32, got {key!r}; {_REMEDY}"
+            f"uint32, got {key!r}; {_key_cure(key)}"
         )
     impl = implementations.find(None)
     try:

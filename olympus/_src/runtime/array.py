@@ -367,12 +367,12 @@ class ArrayImpl:
     def __iter__(self) -> Iterator[ArrayImpl]:
         if not self.aval.shape:
             raise TypeError("iteration over a 0-d array")
-        return _rows(self)
+        return rows(self)
 
     def __reversed__(self) -> Iterator[ArrayImpl]:
         if not self.aval.shape:
             raise TypeError("iteration over a 0-d array")
-        return _rows(self, -1)
+        return rows(self, -1)
 
     def _real_scalar(self, kind: str) -> Any:
         if self.aval.dtype.kind == "c":
@@ -541,7 +541,7 @@ def _ambiguous(size: int) -> str:
     )
 
 
-def _rows(array: ArrayImpl, step: int = 1) -> Iterator[ArrayImpl]:
+def rows(array: ArrayImpl, step: int = 1) -> Iterator[ArrayImpl]:
     """The sub-arrays along the first axis, copied from the value on the host."""
     value = array.words() if array.aval.storage is not array.aval else array._value
     aval = array.aval.update(shape=array.aval.shape[1:])

@@ -11,6 +11,7 @@ import threading
 from collections.abc import Callable, Hashable, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from olympus._src import native
 from olympus._src.foundation import config, logs
 from olympus._src.runtime import host_memory, plugins, versions
 from olympus._src.runtime.versions import Client, Device, start_cpu_client
@@ -95,7 +96,7 @@ def _cpu_job() -> dict[str, Any]:
 
 def _start() -> None:
     """Starts the clients that the settings choose; the fast path never comes here."""
-    global _started, _several, _default
+    global _started, _default
     with _lock:
         if _started:
             return
@@ -107,7 +108,7 @@ def _start() -> None:
             _start_installed()
         first = next(iter(_clients.values()))
         _default = first.local_devices()[0]
-        _several = sum(c.local_device_count() for c in _clients.values()) > 1
+        _note_several(sum(c.local_device_count() for c in _clients.values()) > 1)
         _started = True
     for begin in _on_start:
         begin()
@@ -305,14 +306,15 @@ def on_clear(forget: Callable[[], None]) -> None:
 
 def clear_backends() -> None:
     """Drops all clients; their arrays stay valid, but are foreign to new clients."""
-    global _started, _several, _default
+    global _started, _default
     with _lock:
         for forget in _on_clear:
             forget()
         _clients.clear()
         _twins.clear()
         _failures.clear()
-        _started, _several, _default = False, False, None
+        _started, _default = False, None
+        _note_several(False)
 
 
 # -- platforms -------------------------------------------------------------------------
@@ -435,11 +437,17 @@ def process_indices(platform: str | None = None) -> list[int]:
     return list(range(process_count(platform)))
 
 
+def _note_several(several: bool) -> None:
+    global _several
+    _several = several
+    if native.calls is not None:
+        native.calls.use_several_devices(several)
+
+
 def note_mesh() -> None:
     """Has arrays looked at for where they are: they may lie on a mesh of one device."""
-    global _several
     if not _several:
-        _several = True
+        _note_several(True)
         for forget in _on_several:
             forget()
 

@@ -18,6 +18,7 @@ import re
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from olympus._src import native
 from olympus._src.runtime import (
     client,
     compile_cache,
@@ -234,6 +235,8 @@ class Executable:
         plain = not has_side_effects and not self.donated and not called
         if len(self.out_avals) != 1 or not plain or self.in_shardings is not None:
             return self._first
+        if native.calls is not None:
+            return self._native_runner(...)
         return _single_executor(
             self.loaded, self._handlers, self.out_avals[0], self.committed
         )
@@ -246,9 +249,23 @@ class Executable:
             return self._execute_divided
         if has_side_effects or not self.out_avals:
             return self._execute_with_token
+        if native.calls is not None:
+            return self._native_runner((list, (...,) * len(self.out_avals)))
         if self.donated:
             return self._execute_donating
         return _executor(self.loaded, self._handlers, self.out_avals, self.committed)
+
+    def _native_runner(self, form: Any) -> Any:
+        """What runs the program without Python's frames; `calls.c` says of forms."""
+        return native.calls.Runner(
+            self.loaded.execute_sharded,
+            self._handlers,
+            tuple(self.out_avals),
+            self.committed,
+            self.donated,
+            _raise_user_error,
+            form,
+        )
 
     def _execute_donating(self, buffers: list[Any]) -> list[ArrayImpl]:
         run = _executor(self.loaded, self._handlers, self.out_avals, self.committed)
@@ -374,6 +391,14 @@ def _single_executor(
         return ArrayImpl(raw[0], aval, committed)
 
     return execute_one
+
+
+def _raise_user_error(error: Exception, buffers: list[Any]) -> None:
+    """Raises the error a user should see for one that running on buffers raised."""
+    try:
+        raise error
+    except XlaRuntimeError:
+        raise _user_error(error, buffers)  # noqa: B904 - it has its cause
 
 
 def _user_error(error: Exception, buffers: list[Any]) -> BaseException:

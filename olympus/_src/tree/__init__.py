@@ -49,7 +49,9 @@ from olympus._src.tree.mismatch import (
 from olympus._src.tree.partial import Partial
 from olympus._src.tree.registry import (
     default_registry,
+    is_record_type,
     public_names,
+    record_types,
     register_dataclass,
     register_pytree_node,
     register_pytree_node_class,
@@ -81,11 +83,13 @@ __all__ = [
     "flatten_one_level",
     "flatten_one_level_with_keys",
     "is_one_leaf",
+    "is_record_type",
     "is_tree_node",
     "keystr",
     "leaf_key_paths",
     "prefix_errors",
     "public_names",
+    "record_types",
     "register_dataclass",
     "register_pytree_node",
     "register_pytree_node_class",

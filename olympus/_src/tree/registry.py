@@ -41,6 +41,7 @@ def _register(
     except ValueError:
         raise _registered_before(where, nodetype) from None
     _types.add(nodetype)
+    record_types.discard(nodetype)
 
 
 # Classes of users, which live as long as the registry: jaxlib's never forgets one.
@@ -53,6 +54,19 @@ def registered_types() -> frozenset[type]:
 
 
 _BUILT_IN: frozenset[type] = frozenset((tuple, list, dict, type(None)))
+# Namedtuples that were seen as nodes by themselves: fast paths know them by this.
+record_types: set[type] = set()
+
+
+def is_record_type(kind: type) -> bool:
+    """Whether values are nodes as namedtuples: of a class that nobody registered."""
+    if kind in record_types:
+        return True
+    is_record = issubclass(kind, tuple) and hasattr(kind, "_fields")
+    if not is_record or kind in _types:
+        return False
+    record_types.add(kind)
+    return True
 
 
 def _registered_before(where: str, nodetype: type) -> ValueError:

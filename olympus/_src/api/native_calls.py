@@ -1,0 +1,194 @@
+"""Calls through the part in C: what it needs of the Python side, and what it gives.
+
+`Caller` is the base of what users call: C's, or one in Python of the same methods that
+knows nothing, so that every call takes the Python path.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+
+from olympus._src import native, tree
+from olympus._src.api import signatures
+from olympus._src.core import dtypes, trace
+from olympus._src.foundation import caching, config, tracebacks
+from olympus._src.interpreters import concrete_arrays, evaluate
+from olympus._src.interpreters.compiled_programs import CompiledProgram
+
+IS_NATIVE = native.calls is not None
+_PLAIN_NODES = (tuple, list, dict)
+
+
+class PythonCaller:
+    """The base of what users call where the part in C was not built."""
+
+    __slots__ = ()
+
+    def __get__(self, instance: Any, owner: Any = None) -> Any:
+        return self if instance is None else PythonBoundCaller(self, instance)
+
+    def keep(self, entry: Any, order: Any, args: Any, kwargs: Any, /) -> bool:
+        """Whether the entry is kept for calls like this one."""
+        del entry, order, args, kwargs
+        return False
+
+    def look_up(self, table: Any, nums: Any, names: Any, /) -> None:
+        """Says where programs are found, and which arguments are static."""
+
+
+class PythonBoundCaller:
+    """A jitted function as a method of an instance."""
+
+    def __init__(self, function: Any, instance: Any) -> None:
+        self.__func__ = function
+        self.__self__ = instance
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        return self.__func__(self.__self__, *args, **kwargs)
+
+    @property
+    def __doc__(self) -> Any:  # type: ignore[override]
+        return self.__func__.__doc__
+
+    def __getattr__(self, name: str) -> Any:
+        return _bound_attribute(self.__func__, self.__self__, name)
+
+    def __eq__(self, other: object) -> bool:
+        if type(other) is not PythonBoundCaller:
+            return NotImplemented
+        same = self.__func__ is other.__func__
+        return same and self.__self__ is other.__self__
+
+    def __hash__(self) -> int:
+        return hash((id(self.__func__), id(self.__self__)))
+
+
+def _bound_attribute(function: Any, instance: Any, name: str) -> Any:
+    """An attribute of a jitted method; the stages take the instance first."""
+    attribute = getattr(function, name)
+    if name in ("trace", "lower", "eval_shape"):
+        return lambda *args, **kwargs: attribute(instance, *args, **kwargs)
+    return attribute
+
+
+Caller: Any = native.calls.Caller if IS_NATIVE else PythonCaller
+
+if IS_NATIVE:
+    # Scalars of NumPy and Python, and NumPy's arrays; subclasses may be nodes of trees.
+    _scalars = [d.type for d in dtypes.supported_dtypes()]
+    native.calls.connect(
+        array_type=concrete_arrays.ArrayImpl,
+        current=trace.current,
+        eval_trace=evaluate.eval_trace(),
+        trace_context=config.trace_context,
+        exact=caching.exact,
+        as_operand=concrete_arrays.as_operand,
+        host_types=frozenset((bool, int, float, complex, np.ndarray, *_scalars)),
+        record_types=tree.record_types,
+        bound_attribute=_bound_attribute,
+        hide=tracebacks.hide,
+    )
+
+
+class Entry:
+    """What a call of a known kind runs.
+
+    Attributes:
+      call: gives the results of the buffers of the arguments.
+    """
+
+    __slots__ = ("call",)
+
+    def __init__(self, call: Callable[[list[Any]], Any]) -> None:
+        self.call = call
+
+
+# -- arguments -------------------------------------------------------------------------
+
+
+def leaf_order(
+    call: signatures.Call, args: Any, kwargs: Any
+) -> tuple[bool, tuple[int, ...] | None]:
+    """Where the leaves of a call are among those that a walk over it meets.
+
+    A walk takes dicts and keywords in their own order, where trees sort them.
+
+    Args:
+      call: with the structure of the arguments.
+      args, kwargs: those that are not static, in the user's order.
+
+    Returns:
+      Whether the call can be walked, and for each leaf its place in the walk; None
+      where these are in order.
+    """
+    count = itertools.count()
+    positional = tuple([_numbered(x, count) for x in args])
+    named = {k: _numbered(v, count) for k, v in kwargs.items()}
+    leaves, structure = tree.flatten((positional, named))
+    # A class of its own among the nodes is a leaf of the walk.
+    if structure != call.structure or any(type(x) is not _Place for x in leaves):
+        return False, None
+    order = tuple([x.number for x in leaves])
+    if len(order) != next(count):
+        return False, None
+    return True, None if order == tuple(range(len(order))) else order
+
+
+class _Place:
+    """The number of a leaf in a walk; equal to nothing else."""
+
+    __slots__ = ("number",)
+
+    def __init__(self, number: int) -> None:
+        self.number = number
+
+
+def _numbered(x: Any, count: Iterator[int]) -> Any:
+    """The tree with the place of each leaf, in the order of a walk, in its stead."""
+    kind = type(x)
+    if x is None:
+        return None
+    if kind is dict:
+        return {k: _numbered(v, count) for k, v in x.items()}
+    if kind is tuple or kind is list:
+        return kind([_numbered(v, count) for v in x])
+    if tree.is_record_type(kind):
+        return kind._make([_numbered(v, count) for v in x])
+    return _Place(next(count))
+
+
+# -- results ---------------------------------------------------------------------------
+
+
+def runner(structure: Any, compiled: CompiledProgram) -> Callable[[list[Any]], Any]:
+    """Runs a program on buffers; its results in a structure, the function's own."""
+    if tree.is_one_leaf(structure):
+        return compiled.run_one
+    run: Any = compiled.run
+    unflatten = structure.unflatten
+    if IS_NATIVE and type(run) is native.calls.Runner:
+        form = _form(structure)
+        if form is not _UNKNOWN:
+            return run.with_form(form)
+    return lambda buffers: unflatten(run(buffers))
+
+
+_UNKNOWN = object()
+
+
+def _form(structure: Any) -> Any:
+    """How C puts results together; see `build` in `native/calls.c`."""
+    data = structure.node_data()
+    if data is None:
+        return ... if structure.num_leaves else None
+    kind, names = data
+    if kind not in _PLAIN_NODES and not tree.is_record_type(kind):
+        return _UNKNOWN
+    forms = [_form(child) for child in structure.children()]
+    if any(form is _UNKNOWN for form in forms):
+        return _UNKNOWN
+    return (kind, tuple(forms), tuple(names)) if kind is dict else (kind, tuple(forms))

@@ -1,0 +1,148 @@
+"""Functions of the library that are one program: calls that go to it at once.
+
+The function itself checks its arguments, sorts them and calls a fused program, which
+takes a few microseconds of Python. The second call of a kind has the function traced;
+if that gives the text of a program that is loaded already, then further calls of the
+kind run that program directly, in C. A kind is told by the settings, the structure and
+types of the arrays, and the values of all other arguments.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+from olympus._src import native
+from olympus._src.core import ir, reads
+from olympus._src.foundation import caching, user_warnings
+from olympus._src.interpreters import (
+    compilation,
+    concrete_arrays,
+    evaluate,
+    lowered_programs,
+    partial_eval,
+)
+from olympus._src.interpreters.compiled_programs import build
+
+F = TypeVar("F", bound=Callable[..., Any])
+ArrayImpl = concrete_arrays.ArrayImpl
+
+
+def direct(program_name: str, operands: int = 0) -> Callable[[F], F]:
+    """Has calls of a function run its one program at once, where C can find it.
+
+    Args:
+      program_name: that of the fused function that it calls.
+      operands: how many of its leading arguments are arrays, even where they are
+        Python's numbers; other numbers are told by value.
+
+    Returns:
+      A decorator. What it gives behaves as the function, which it stands for.
+    """
+
+    def wrap(fun: F) -> F:
+        if native.calls is None:
+            return fun
+        direct_fun = native.calls.Direct(
+            fun, _learner(fun, program_name, operands), operands
+        )
+        for name in ("__module__", "__name__", "__qualname__", "__doc__"):
+            setattr(direct_fun, name, getattr(fun, name))
+        direct_fun.__wrapped__ = getattr(fun, "__wrapped__", fun)
+        caching.register(direct_fun.forget, f"direct calls of {program_name}")
+        reads.declare_constant(direct_fun)
+        return direct_fun
+
+    return wrap
+
+
+def is_direct(fun: Any) -> bool:
+    """Whether the function is one that `direct` gave, in C."""
+    return native.calls is not None and type(fun) is native.calls.Direct
+
+
+def _learner(
+    fun: Callable[..., Any], name: str, operands: int
+) -> Callable[[Any, Any], Any]:
+    def learn(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """The runner for calls of this kind, or None."""
+        before = user_warnings.count()
+        try:
+            runner = _find_runner(fun, name, _with_operands(args, operands), kwargs)
+        except Exception:  # the function needs values, or gives no arrays
+            return None
+        # A function that warns goes on to warn at each call.
+        return runner if user_warnings.count() == before else None
+
+    return learn
+
+
+def _with_operands(args: tuple[Any, ...], operands: int) -> tuple[Any, ...]:
+    """The arguments, with arrays in place of the numbers among the operands."""
+    leading = [
+        concrete_arrays.as_array(x) if type(x) in _NUMBERS else x
+        for x in args[:operands]
+    ]
+    return (*leading, *args[operands:])
+
+
+_NUMBERS = frozenset((bool, int, float, complex))
+
+
+def _find_runner(fun: Any, name: str, args: Any, kwargs: Any) -> Any:
+    arrays: list[ArrayImpl] = []
+    _collect((args, tuple(kwargs.values())), arrays)
+    in_avals = [x.aval for x in arrays]
+    if evaluate.handle_keys(in_avals):
+        return None
+    # Keys tell where arrays lie; elsewhere the function chooses another program.
+    if not evaluate.may_run_at_default(arrays):
+        return None
+    kind: Any = None
+
+    def run(*tracers: Any) -> list[Any]:
+        nonlocal kind
+        remaining = iter(tracers)
+        values = [_replace(x, remaining) for x in args]
+        named = {k: _replace(x, remaining) for k, x in kwargs.items()}
+        out = fun(*values, **named)
+        kind = type(out) if type(out) in (tuple, list) else None
+        return [out] if kind is None else list(out)
+
+    info = ir.DebugInfo("evaluation", name)
+    program, consts = partial_eval.trace_to_olympuspr(run, in_avals, info)
+    evaluate.forget_lines(program)
+    lowered = lowered_programs.lower(program, consts, name=name)
+    for options in (tuple(evaluate.eager_options(lowered)), ()):
+        built = compilation.build_options_of(lowered, options)
+        if compilation.is_loaded(lowered, built):
+            loaded = compilation.load(lowered, built)
+            return _runner(build(lowered, options, loaded), kind)
+    return None
+
+
+def _runner(compiled: Any, kind: Any) -> Any:
+    run = compiled.run_one if kind is None else compiled.run
+    if type(run) is not native.calls.Runner:
+        return None
+    if kind is tuple:
+        return run.with_form((tuple, (...,) * len(compiled.lowered.out_avals)))
+    return run
+
+
+def _collect(x: Any, arrays: list[ArrayImpl]) -> None:
+    """The arrays in tuples and lists, in the order in which C meets them."""
+    if type(x) is ArrayImpl:
+        arrays.append(x)
+    elif type(x) in (tuple, list):
+        for part in x:
+            _collect(part, arrays)
+
+
+def _replace(x: Any, values: Any) -> Any:
+    """The argument with other values in place of its arrays."""
+    if type(x) is ArrayImpl:
+        return next(values)
+    if type(x) in (tuple, list):
+        return type(x)([_replace(part, values) for part in x])
+    return x

@@ -1,0 +1,1354 @@
+/* The way of a call from the user's arguments to the results, without Python's frames.
+
+   Three types: `Runner` runs a loaded program on buffers and wraps what comes back,
+   `Caller` finds the program of a call in a table and hands it to its runner, and
+   `BoundCaller` is a caller as the method of an instance. Whatever is not found here
+   goes to the Python path, which gives the same results and enters what it found.
+
+   A key is a sequence of tokens that says all that the choice of a program depends on:
+   the settings, the containers of the arguments with their lengths and names, the type
+   of each array, where it lies if there are several devices, and the static values.
+   Sequences are prefix-free, so that two calls of different structure never share one.
+   Types of arrays are interned: they compare by identity. */
+
+#define PY_SSIZE_T_CLEAN
+#include <Python.h>
+#include <stddef.h>
+#include <structmember.h>
+
+#define VERSION 2 /* of what Python passes to and takes from this module */
+
+/* ---- what the Python side connects ------------------------------------------------ */
+
+static struct {
+  PyTypeObject *array_type;   /* ArrayImpl */
+  Py_ssize_t buffer, aval, committed, host; /* offsets of its slots */
+  PyObject *current;          /* what tracing knows of the running thread */
+  PyObject *eval_trace;       /* its trace when nothing is traced */
+  PyObject *trace_context;    /* gives the settings that tracing depends on */
+  PyObject *exact;            /* the key of a static value */
+  PyObject *as_operand;       /* the array of a value of the host */
+  PyObject *host_types;       /* the types of such values, a set */
+  PyObject *record_types;     /* namedtuples that are known to be nodes, a set */
+  PyObject *bound_attribute;  /* an attribute of a bound caller */
+  PyObject *hide;             /* takes the library's own frames out of an error */
+  PyObject *plain_aval;       /* the last type that was found to be plain */
+  int several_devices;
+} shared;
+
+static struct {
+  PyObject *storage, *explicit_, *is_ready;
+  PyObject *trace, *call, *sharding, *consume, *is_deleted, *delete, *slow, *failed;
+} names;
+
+static inline PyObject *slot_of(PyObject *self, Py_ssize_t offset) {
+  return *(PyObject **)((char *)self + offset); /* borrowed; NULL if unset */
+}
+
+static inline void set_slot(PyObject *self, Py_ssize_t offset, PyObject *value) {
+  *(PyObject **)((char *)self + offset) = Py_NewRef(value);
+}
+
+/* ---- reading an array through Python's buffer protocol ------------------------------ */
+
+static int is_plain_type(PyObject *aval) {
+  if (aval == shared.plain_aval) return 1; /* most reads in a row are of one type */
+  PyObject *storage = PyObject_GetAttr(aval, names.storage), *explicit_ = NULL;
+  int plain = storage == aval; /* else its elements stand for others */
+  if (plain) {
+    explicit_ = PyObject_GetAttr(aval, names.explicit_);
+    plain = explicit_ == Py_None; /* else it may be a sum still to be taken */
+  }
+  Py_XDECREF(storage);
+  Py_XDECREF(explicit_);
+  PyErr_Clear();
+  if (plain) Py_XSETREF(shared.plain_aval, Py_NewRef(aval));
+  return plain;
+}
+
+/* "=i" means the same as "i", which `memoryview` reads; only longs have other sizes. */
+static void use_native_format(Py_buffer *view) {
+  if (view->format != NULL && view->format[0] == '=' && strchr("lLnN", view->format[1]) == NULL)
+    view->format++;
+}
+
+static int says(PyObject *object, PyObject *method, PyObject *expected) {
+  PyObject *answer = PyObject_CallMethodNoArgs(object, method);
+  Py_XDECREF(answer);
+  return answer == expected;
+}
+
+/* A read-only view of a value that is computed. Everything else is refused, and then
+   whoever reads asks `__array__`, which waits, converts, or says what is wrong. */
+static int array_getbuffer(PyObject *array, Py_buffer *view, int flags) {
+  PyObject *buffer = slot_of(array, shared.buffer), *aval = slot_of(array, shared.aval);
+  view->obj = NULL;
+  if (buffer != NULL && aval != NULL && is_plain_type(aval)) {
+    /* In this order: jaxlib ends the process where a deleted array is asked more. */
+    if (says(buffer, names.is_deleted, Py_False) &&
+        says(buffer, names.is_ready, Py_True) &&
+        PyObject_GetBuffer(buffer, view, flags) == 0) {
+      use_native_format(view);
+      return 0;
+    }
+    PyErr_Clear();
+  }
+  PyErr_SetString(PyExc_BufferError,
+                  "Array: a view of the memory requires a computed value of one of "
+                  "Python's own element types on the CPU; use numpy.asarray");
+  return -1;
+}
+
+/* ---- Runner: buffers in, the user's results out ------------------------------------ */
+
+typedef struct {
+  PyObject_HEAD
+  vectorcallfunc vectorcall;
+  PyObject *run;       /* takes a list of buffers */
+  PyObject *handlers;  /* a list, one for each result */
+  PyObject *avals;     /* a tuple, the same */
+  PyObject *committed; /* True or False */
+  PyObject *donated;   /* a tuple of positions */
+  PyObject *on_error;  /* raises what a user should see; takes the error and buffers */
+  PyObject *form;      /* how results are put together; see `build` */
+} Runner;
+
+static PyObject *new_array(PyObject *buffer, PyObject *aval, PyObject *committed) {
+  PyObject *array = shared.array_type->tp_alloc(shared.array_type, 0);
+  if (array == NULL) return NULL;
+  set_slot(array, shared.buffer, buffer);
+  set_slot(array, shared.aval, aval);
+  set_slot(array, shared.committed, committed);
+  set_slot(array, shared.host, Py_None);
+  return array;
+}
+
+/* Frees the memory of donated arguments that the program did not take. */
+static int delete_donated(Runner *self, PyObject *buffers) {
+  for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(self->donated); i++) {
+    Py_ssize_t at = PyLong_AsSsize_t(PyTuple_GET_ITEM(self->donated, i));
+    PyObject *buffer = PyList_GetItem(buffers, at);
+    if (buffer == NULL) return -1;
+    PyObject *gone = PyObject_CallMethodNoArgs(buffer, names.is_deleted);
+    if (gone == NULL) return -1;
+    int is_gone = PyObject_IsTrue(gone);
+    Py_DECREF(gone);
+    if (is_gone < 0) return -1;
+    if (is_gone) continue;
+    PyObject *done = PyObject_CallMethodNoArgs(buffer, names.delete);
+    if (done == NULL) return -1;
+    Py_DECREF(done);
+  }
+  return 0;
+}
+
+/* The next of the results, wrapped. */
+static PyObject *next_array(Runner *self, PyObject *raw, Py_ssize_t *next) {
+  Py_ssize_t i = (*next)++;
+  return new_array(PyList_GET_ITEM(raw, i), PyTuple_GET_ITEM(self->avals, i),
+                   self->committed);
+}
+
+/* Puts results together by a form: `...` is a result, None is None, and a tuple is
+   `(tuple, forms)`, `(list, forms)`, `(dict, forms, names)` or `(record type, forms)`. */
+static PyObject *build(Runner *self, PyObject *form, PyObject *raw, Py_ssize_t *next) {
+  if (form == Py_Ellipsis) return next_array(self, raw, next);
+  if (form == Py_None) Py_RETURN_NONE;
+  PyObject *kind = PyTuple_GET_ITEM(form, 0), *forms = PyTuple_GET_ITEM(form, 1);
+  Py_ssize_t n = PyTuple_GET_SIZE(forms);
+  if (kind == (PyObject *)&PyDict_Type) {
+    PyObject *keys = PyTuple_GET_ITEM(form, 2), *dict = PyDict_New();
+    for (Py_ssize_t i = 0; dict != NULL && i < n; i++) {
+      PyObject *value = build(self, PyTuple_GET_ITEM(forms, i), raw, next);
+      if (value == NULL || PyDict_SetItem(dict, PyTuple_GET_ITEM(keys, i), value) < 0)
+        Py_CLEAR(dict);
+      Py_XDECREF(value);
+    }
+    return dict;
+  }
+  int is_list = kind == (PyObject *)&PyList_Type;
+  PyObject *items = is_list ? PyList_New(n) : PyTuple_New(n);
+  if (items == NULL) return NULL;
+  for (Py_ssize_t i = 0; i < n; i++) {
+    PyObject *value = build(self, PyTuple_GET_ITEM(forms, i), raw, next);
+    if (value == NULL) {
+      Py_DECREF(items);
+      return NULL;
+    }
+    if (is_list) PyList_SET_ITEM(items, i, value);
+    else PyTuple_SET_ITEM(items, i, value);
+  }
+  if (is_list || kind == (PyObject *)&PyTuple_Type) return items;
+  PyObject *record = PyObject_CallObject(kind, items);
+  Py_DECREF(items);
+  return record;
+}
+
+/* Has the Python side raise what a user should see for the error that is set. */
+static void explain_error(Runner *self, PyObject *buffers) {
+  PyObject *type, *error, *traceback;
+  PyErr_Fetch(&type, &error, &traceback);
+  PyErr_NormalizeException(&type, &error, &traceback);
+  if (traceback != NULL) PyException_SetTraceback(error, traceback);
+  PyObject *args[] = {error, buffers};
+  PyObject *out = PyObject_Vectorcall(self->on_error, args, 2, NULL);
+  if (out == NULL) { /* it raised another one */
+    Py_XDECREF(type);
+    Py_XDECREF(error);
+    Py_XDECREF(traceback);
+    return;
+  }
+  Py_DECREF(out);
+  PyErr_Restore(type, error, traceback);
+}
+
+static PyObject *run_buffers(Runner *self, PyObject *buffers) {
+  PyObject *results = PyObject_CallOneArg(self->run, buffers);
+  PyObject *raw = NULL;
+  if (results != NULL) {
+    PyObject *args[] = {results, self->handlers};
+    raw = PyObject_VectorcallMethod(
+        names.consume, args, 2 | PY_VECTORCALL_ARGUMENTS_OFFSET, NULL);
+    Py_DECREF(results);
+  }
+  if (raw == NULL) {
+    explain_error(self, buffers);
+    return NULL;
+  }
+  if (!PyList_CheckExact(raw) || PyList_GET_SIZE(raw) != PyTuple_GET_SIZE(self->avals)) {
+    PyErr_SetString(PyExc_SystemError, "a program gave another number of results");
+    Py_DECREF(raw);
+    return NULL;
+  }
+  PyObject *out = NULL;
+  if (PyTuple_GET_SIZE(self->donated) == 0 || delete_donated(self, buffers) == 0) {
+    Py_ssize_t next = 0;
+    out = build(self, self->form, raw, &next);
+  }
+  Py_DECREF(raw);
+  return out;
+}
+
+static PyObject *runner_vectorcall(PyObject *self, PyObject *const *args, size_t nargsf,
+                                   PyObject *kwnames) {
+  if (PyVectorcall_NARGS(nargsf) != 1 || kwnames != NULL || !PyList_Check(args[0])) {
+    PyErr_SetString(PyExc_TypeError, "a Runner takes one list of buffers");
+    return NULL;
+  }
+  return run_buffers((Runner *)self, args[0]);
+}
+
+/* How many results a form takes; -1 with an error if it is none. */
+static Py_ssize_t count_results(PyObject *form) {
+  if (form == Py_Ellipsis) return 1;
+  if (form == Py_None) return 0;
+  if (!PyTuple_Check(form) || PyTuple_GET_SIZE(form) < 2 ||
+      !PyType_Check(PyTuple_GET_ITEM(form, 0)) ||
+      !PyTuple_Check(PyTuple_GET_ITEM(form, 1)))
+    goto wrong;
+  PyObject *forms = PyTuple_GET_ITEM(form, 1);
+  if (PyTuple_GET_ITEM(form, 0) == (PyObject *)&PyDict_Type &&
+      (PyTuple_GET_SIZE(form) != 3 || !PyTuple_Check(PyTuple_GET_ITEM(form, 2)) ||
+       PyTuple_GET_SIZE(PyTuple_GET_ITEM(form, 2)) != PyTuple_GET_SIZE(forms)))
+    goto wrong;
+  Py_ssize_t total = 0;
+  if (Py_EnterRecursiveCall(" in a form of results")) return -1;
+  for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(forms) && total >= 0; i++) {
+    Py_ssize_t n = count_results(PyTuple_GET_ITEM(forms, i));
+    total = n < 0 ? -1 : total + n;
+  }
+  Py_LeaveRecursiveCall();
+  return total;
+wrong:
+  PyErr_SetString(PyExc_ValueError, "Runner: the form of the results is none");
+  return -1;
+}
+
+static PyObject *runner_new(PyTypeObject *type, PyObject *args, PyObject *kwargs) {
+  static char *words[] = {"run",     "handlers", "avals", "committed",
+                          "donated", "on_error", "form",  NULL};
+  PyObject *run, *handlers, *avals, *committed, *donated, *on_error, *form;
+  if (!PyArg_ParseTupleAndKeywords(args, kwargs, "OO!O!O!O!OO", words, &run,
+                                   &PyList_Type, &handlers, &PyTuple_Type, &avals,
+                                   &PyBool_Type, &committed, &PyTuple_Type, &donated,
+                                   &on_error, &form))
+    return NULL;
+  if (shared.array_type == NULL) {
+    PyErr_SetString(PyExc_RuntimeError, "Runner: call `connect` first");
+    return NULL;
+  }
+  Py_ssize_t n = count_results(form);
+  if (n < 0) return NULL;
+  if (n != PyTuple_GET_SIZE(avals)) {
+    PyErr_SetString(PyExc_ValueError, "Runner: the form takes another number of results");
+    return NULL;
+  }
+  Runner *self = (Runner *)type->tp_alloc(type, 0);
+  if (self == NULL) return NULL;
+  self->vectorcall = runner_vectorcall;
+  self->run = Py_NewRef(run);
+  self->handlers = Py_NewRef(handlers);
+  self->avals = Py_NewRef(avals);
+  self->committed = Py_NewRef(committed);
+  self->donated = Py_NewRef(donated);
+  self->on_error = Py_NewRef(on_error);
+  self->form = Py_NewRef(form);
+  return (PyObject *)self;
+}
+
+static int runner_traverse(PyObject *object, visitproc visit, void *arg) {
+  Runner *self = (Runner *)object;
+  Py_VISIT(Py_TYPE(object));
+  Py_VISIT(self->run);
+  Py_VISIT(self->handlers);
+  Py_VISIT(self->avals);
+  Py_VISIT(self->donated);
+  Py_VISIT(self->on_error);
+  Py_VISIT(self->form);
+  return 0;
+}
+
+static int runner_clear(PyObject *object) {
+  Runner *self = (Runner *)object;
+  Py_CLEAR(self->run);
+  Py_CLEAR(self->handlers);
+  Py_CLEAR(self->avals);
+  Py_CLEAR(self->committed);
+  Py_CLEAR(self->donated);
+  Py_CLEAR(self->on_error);
+  Py_CLEAR(self->form);
+  return 0;
+}
+
+static void runner_dealloc(PyObject *self) {
+  PyTypeObject *type = Py_TYPE(self);
+  PyObject_GC_UnTrack(self);
+  runner_clear(self);
+  type->tp_free(self);
+  Py_DECREF(type);
+}
+
+/* A runner of the same program whose results have another form. */
+static PyObject *runner_with_form(PyObject *object, PyObject *form) {
+  Runner *self = (Runner *)object;
+  return PyObject_CallFunctionObjArgs((PyObject *)Py_TYPE(object), self->run,
+                                      self->handlers, self->avals, self->committed,
+                                      self->donated, self->on_error, form, NULL);
+}
+
+static PyMethodDef runner_methods[] = {
+    {"with_form", runner_with_form, METH_O,
+     "A runner of the same program whose results have another form."},
+    {NULL}};
+
+static PyMemberDef runner_members[] = {
+    {"__vectorcalloffset__", T_PYSSIZET, offsetof(Runner, vectorcall), READONLY},
+    {"form", T_OBJECT_EX, offsetof(Runner, form), READONLY},
+    {NULL}};
+
+static PyType_Slot runner_slots[] = {
+    {Py_tp_doc, "Runs a loaded program on buffers and wraps its results."},
+    {Py_tp_new, runner_new},
+    {Py_tp_call, PyVectorcall_Call},
+    {Py_tp_traverse, runner_traverse},
+    {Py_tp_clear, runner_clear},
+    {Py_tp_dealloc, runner_dealloc},
+    {Py_tp_methods, runner_methods},
+    {Py_tp_members, runner_members},
+    {0, NULL}};
+
+static PyType_Spec runner_spec = {
+    "olympus._src.native.calls.Runner", sizeof(Runner), 0,
+    Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_HAVE_VECTORCALL, runner_slots};
+
+static PyTypeObject *runner_type;
+
+/* ---- walking over the arguments of a call ------------------------------------------ */
+
+#define INLINE 40
+
+/* Tokens and buffers, each owned; both start in the memory of the walk itself. */
+typedef struct {
+  PyObject **items;
+  Py_ssize_t size, capacity;
+  PyObject *first[INLINE];
+} Row;
+
+typedef struct {
+  Row tokens, buffers;
+} Walk;
+
+static void row_start(Row *row) {
+  row->items = row->first;
+  row->size = 0;
+  row->capacity = INLINE;
+}
+
+static void row_end(Row *row) {
+  for (Py_ssize_t i = 0; i < row->size; i++) Py_DECREF(row->items[i]);
+  if (row->items != row->first) PyMem_Free(row->items);
+  row_start(row);
+}
+
+static int row_grow(Row *row) {
+  Py_ssize_t capacity = 4 * row->capacity;
+  PyObject **items = PyMem_New(PyObject *, capacity);
+  if (items == NULL) {
+    PyErr_NoMemory();
+    return -1;
+  }
+  memcpy(items, row->items, row->size * sizeof(PyObject *));
+  if (row->items != row->first) PyMem_Free(row->items);
+  row->items = items;
+  row->capacity = capacity;
+  return 0;
+}
+
+/* Takes over a reference, which may be NULL after an error. */
+static inline int row_take(Row *row, PyObject *item) {
+  if (item == NULL) return -1;
+  if (row->size == row->capacity && row_grow(row) < 0) {
+    Py_DECREF(item);
+    return -1;
+  }
+  row->items[row->size++] = item;
+  return 0;
+}
+
+static inline int row_add(Row *row, PyObject *item) {
+  return row_take(row, Py_NewRef(item));
+}
+
+static void walk_start(Walk *walk) {
+  row_start(&walk->tokens);
+  row_start(&walk->buffers);
+}
+
+static void walk_end(Walk *walk) {
+  row_end(&walk->tokens);
+  row_end(&walk->buffers);
+}
+
+enum { FAILED = -1, UNKNOWN = 0, WALKED = 1 };
+
+#define TRY(condition) \
+  do {                 \
+    if ((condition) < 0) return FAILED; \
+  } while (0)
+
+/* The row as a tuple, which takes over what the row owns. */
+static int row_as_tuple(Row *row, PyObject **tuple) {
+  if ((*tuple = PyTuple_New(row->size)) == NULL) return FAILED;
+  for (Py_ssize_t i = 0; i < row->size; i++)
+    PyTuple_SET_ITEM(*tuple, i, row->items[i]);
+  row->size = 0;
+  return WALKED;
+}
+
+static int walk_array(Walk *walk, PyObject *array) {
+  PyObject *buffer = slot_of(array, shared.buffer), *aval = slot_of(array, shared.aval);
+  PyObject *committed = slot_of(array, shared.committed);
+  if (buffer == NULL || aval == NULL || committed == NULL) return UNKNOWN;
+  TRY(row_add(&walk->tokens, aval));
+  if (shared.several_devices) {
+    TRY(row_take(&walk->tokens, PyObject_GetAttr(buffer, names.sharding)));
+    TRY(row_add(&walk->tokens, committed));
+  }
+  TRY(row_add(&walk->buffers, buffer));
+  return WALKED;
+}
+
+static int walk_value(Walk *walk, PyObject *value);
+
+static int walk_items(Walk *walk, PyObject *type, PyObject *const *items,
+                      Py_ssize_t n) {
+  TRY(row_add(&walk->tokens, type));
+  TRY(row_take(&walk->tokens, PyLong_FromSsize_t(n)));
+  for (Py_ssize_t i = 0; i < n; i++) {
+    int outcome = walk_value(walk, items[i]);
+    if (outcome != WALKED) return outcome;
+  }
+  return WALKED;
+}
+
+/* In the dict's own order, which the key tells; other orders are other keys. */
+static int walk_dict(Walk *walk, PyObject *dict) {
+  TRY(row_add(&walk->tokens, (PyObject *)&PyDict_Type));
+  TRY(row_take(&walk->tokens, PyLong_FromSsize_t(PyDict_GET_SIZE(dict))));
+  PyObject *name, *value;
+  Py_ssize_t at = 0;
+  while (PyDict_Next(dict, &at, &name, &value)) {
+    if (!PyUnicode_CheckExact(name)) return UNKNOWN; /* 1 and 1.0 are equal keys */
+    TRY(row_add(&walk->tokens, name));
+    int outcome = walk_value(walk, value);
+    if (outcome != WALKED) return outcome;
+  }
+  return WALKED;
+}
+
+static int walk_host_value(Walk *walk, PyObject *value) {
+  PyObject *array = PyObject_CallOneArg(shared.as_operand, value);
+  if (array == NULL) {
+    if (!PyErr_ExceptionMatches(PyExc_Exception)) return FAILED;
+    PyErr_Clear(); /* the Python path raises it with the argument's name */
+    return UNKNOWN;
+  }
+  int outcome = UNKNOWN;
+  if (Py_IS_TYPE(array, shared.array_type)) outcome = walk_array(walk, array);
+  Py_DECREF(array);
+  return outcome;
+}
+
+static int walk_node(Walk *walk, PyObject *value) {
+  PyObject *type = (PyObject *)Py_TYPE(value);
+  if (PyTuple_CheckExact(value))
+    return walk_items(walk, type, &PyTuple_GET_ITEM(value, 0), PyTuple_GET_SIZE(value));
+  if (PyList_CheckExact(value)) {
+    /* Of its own, as converting a value may run Python, which may change the list. */
+    PyObject *items = PyList_AsTuple(value);
+    if (items == NULL) return FAILED;
+    int outcome =
+        walk_items(walk, type, &PyTuple_GET_ITEM(items, 0), PyTuple_GET_SIZE(items));
+    Py_DECREF(items);
+    return outcome;
+  }
+  if (PyDict_CheckExact(value)) return walk_dict(walk, value);
+  int known = PySet_Contains(shared.host_types, type);
+  if (known < 0) return FAILED;
+  if (known) return walk_host_value(walk, value);
+  if (!PyTuple_Check(value)) return UNKNOWN;
+  known = PySet_Contains(shared.record_types, type);
+  if (known < 0) return FAILED;
+  if (!known) return UNKNOWN;
+  return walk_items(walk, type, &PyTuple_GET_ITEM(value, 0), PyTuple_GET_SIZE(value));
+}
+
+static int walk_value(Walk *walk, PyObject *value) {
+  if (Py_IS_TYPE(value, shared.array_type)) return walk_array(walk, value);
+  if (value == Py_None) {
+    TRY(row_add(&walk->tokens, Py_None));
+    return WALKED;
+  }
+  if (Py_EnterRecursiveCall(" in the arguments of a call")) return FAILED;
+  int outcome = walk_node(walk, value);
+  Py_LeaveRecursiveCall();
+  return outcome;
+}
+
+/* A static value is told by its type and itself, or as the Python side tells it. */
+static int walk_static(Walk *walk, PyObject *value) {
+  if (PyUnicode_CheckExact(value) || PyLong_CheckExact(value) || PyBool_Check(value) ||
+      value == Py_None) {
+    TRY(row_add(&walk->tokens, (PyObject *)Py_TYPE(value)));
+    TRY(row_add(&walk->tokens, value));
+    return WALKED;
+  }
+  TRY(row_add(&walk->tokens, Py_Ellipsis));
+  TRY(row_take(&walk->tokens, PyObject_CallOneArg(shared.exact, value)));
+  return WALKED;
+}
+
+/* ---- Caller: the program of a call, found and run ---------------------------------- */
+
+typedef struct {
+  PyObject_HEAD
+  vectorcallfunc vectorcall;
+  PyObject *table;        /* programs by key: `(entry, order or None)` */
+  PyObject *static_nums;  /* a tuple of positions, perhaps negative */
+  PyObject *static_names; /* a frozenset */
+} Caller;
+
+static int is_static_position(Caller *self, Py_ssize_t i, Py_ssize_t nargs) {
+  for (Py_ssize_t k = 0; k < PyTuple_GET_SIZE(self->static_nums); k++) {
+    Py_ssize_t at = PyLong_AsSsize_t(PyTuple_GET_ITEM(self->static_nums, k));
+    if (at == i || at + nargs == i) return 1;
+  }
+  return 0;
+}
+
+static int walk_argument(Walk *walk, PyObject *value, int is_static) {
+  if (Py_IS_TYPE(value, shared.array_type) && !is_static)
+    return walk_array(walk, value);
+  return is_static ? walk_static(walk, value) : walk_value(walk, value);
+}
+
+/* The key of a call and its buffers; the key is NULL if it is not WALKED. */
+static int find_key(Caller *self, Walk *walk, PyObject *const *args, Py_ssize_t nargs,
+                    PyObject *kwnames, PyObject **key) {
+  Row *tokens = &walk->tokens;
+  int has_static = PyTuple_GET_SIZE(self->static_nums) > 0;
+  TRY(row_take(tokens, PyObject_CallNoArgs(shared.trace_context)));
+  TRY(row_take(tokens, PyLong_FromSsize_t(nargs)));
+  for (Py_ssize_t i = 0; i < nargs; i++) {
+    int is_static = has_static && is_static_position(self, i, nargs);
+    int outcome = walk_argument(walk, args[i], is_static);
+    if (outcome != WALKED) return outcome;
+  }
+  Py_ssize_t nkw = kwnames == NULL ? 0 : PyTuple_GET_SIZE(kwnames);
+  for (Py_ssize_t i = 0; i < nkw; i++) {
+    PyObject *name = PyTuple_GET_ITEM(kwnames, i);
+    TRY(row_add(tokens, name));
+    int is_static = PySet_Contains(self->static_names, name);
+    if (is_static < 0) return FAILED;
+    int outcome = walk_argument(walk, args[nargs + i], is_static);
+    if (outcome != WALKED) return outcome;
+  }
+  return row_as_tuple(tokens, key);
+}
+
+/* The buffers in the order in which the program takes them. */
+static PyObject *ordered(Walk *walk, PyObject *order) {
+  Row *row = &walk->buffers;
+  PyObject *list = PyList_New(row->size);
+  if (list == NULL) return NULL;
+  for (Py_ssize_t i = 0; i < row->size; i++) {
+    Py_ssize_t at = i;
+    if (order != Py_None) at = PyLong_AsSsize_t(PyTuple_GET_ITEM(order, i));
+    PyList_SET_ITEM(list, i, Py_NewRef(row->items[at]));
+  }
+  return list;
+}
+
+static PyObject *run_entry(PyObject *entry, PyObject *buffers) {
+  PyObject *call = PyObject_GetAttr(entry, names.call);
+  if (call == NULL) return NULL;
+  PyObject *out = Py_IS_TYPE(call, runner_type) ? run_buffers((Runner *)call, buffers)
+                                                : PyObject_CallOneArg(call, buffers);
+  Py_DECREF(call);
+  return out;
+}
+
+static int is_evaluating(void) {
+  PyObject *trace = PyObject_GetAttr(shared.current, names.trace);
+  if (trace == NULL) return -1;
+  Py_DECREF(trace);
+  return trace == shared.eval_trace;
+}
+
+/* Calls a method of the Python side with the user's own arguments after `first`. */
+static PyObject *call_method(PyObject *self, PyObject *name, PyObject *const *first,
+                             Py_ssize_t nfirst, PyObject *const *args, Py_ssize_t nargs,
+                             PyObject *kwnames) {
+  Py_ssize_t nkw = kwnames == NULL ? 0 : PyTuple_GET_SIZE(kwnames);
+  Py_ssize_t total = 1 + nfirst + nargs + nkw;
+  PyObject *small[16], **all = small;
+  if (total > 16 && (all = PyMem_New(PyObject *, total)) == NULL)
+    return PyErr_NoMemory();
+  all[0] = self;
+  for (Py_ssize_t i = 0; i < nfirst; i++) all[1 + i] = first[i];
+  if (nargs + nkw > 0)
+    memcpy(all + 1 + nfirst, args, (nargs + nkw) * sizeof(PyObject *));
+  PyObject *out = PyObject_VectorcallMethod(name, all, 1 + nfirst + nargs, kwnames);
+  if (all != small) PyMem_Free(all);
+  return out;
+}
+
+/* Lets the Python side raise a better error than the one that is set. */
+static void explain_call(PyObject *self, PyObject *entry, PyObject *const *args,
+                         Py_ssize_t nargs, PyObject *kwnames) {
+  PyObject *type, *error, *traceback;
+  PyErr_Fetch(&type, &error, &traceback);
+  PyErr_NormalizeException(&type, &error, &traceback);
+  if (traceback != NULL) PyException_SetTraceback(error, traceback);
+  PyObject *first[] = {error, entry};
+  PyObject *out = call_method(self, names.failed, first, 2, args, nargs, kwnames);
+  if (out == NULL) {
+    Py_XDECREF(type);
+    Py_XDECREF(error);
+    Py_XDECREF(traceback);
+    return;
+  }
+  Py_DECREF(out);
+  /* Its own, which the Python side may have shortened. */
+  Py_XSETREF(traceback, PyException_GetTraceback(error));
+  PyErr_Restore(type, error, traceback);
+}
+
+/* The entry of a call, and its buffers in a list; NULL without an error: unknown. */
+static PyObject *find_entry(Caller *self, PyObject *const *args, Py_ssize_t nargs,
+                            PyObject *kwnames, PyObject **buffers) {
+  Walk walk;
+  PyObject *key = NULL, *entry = NULL;
+  walk_start(&walk);
+  int outcome = find_key(self, &walk, args, nargs, kwnames, &key);
+  if (outcome == WALKED) {
+    PyObject *found = PyDict_GetItemWithError(self->table, key); /* borrowed */
+    if (found != NULL) {
+      Py_INCREF(found);
+      *buffers = ordered(&walk, PyTuple_GET_ITEM(found, 1));
+      if (*buffers != NULL) entry = Py_NewRef(PyTuple_GET_ITEM(found, 0));
+      Py_DECREF(found);
+    }
+    Py_DECREF(key);
+  }
+  walk_end(&walk);
+  /* A static value that cannot be hashed or compared: the Python path says so. */
+  if (entry == NULL && PyErr_Occurred() && PyErr_ExceptionMatches(PyExc_Exception))
+    PyErr_Clear();
+  return entry;
+}
+
+static PyObject *caller_vectorcall(PyObject *object, PyObject *const *args,
+                                   size_t nargsf, PyObject *kwnames) {
+  Caller *self = (Caller *)object;
+  Py_ssize_t nargs = PyVectorcall_NARGS(nargsf);
+  int evaluating = is_evaluating();
+  if (evaluating < 0) return NULL;
+  if (evaluating && PyDict_GET_SIZE(self->table) > 0) {
+    PyObject *buffers = NULL;
+    PyObject *entry = find_entry(self, args, nargs, kwnames, &buffers);
+    if (entry != NULL) {
+      PyObject *out = run_entry(entry, buffers);
+      Py_DECREF(buffers);
+      if (out == NULL) explain_call(object, entry, args, nargs, kwnames);
+      Py_DECREF(entry);
+      return out;
+    }
+    if (PyErr_Occurred()) return NULL;
+  }
+  return call_method(object, names.slow, NULL, 0, args, nargs, kwnames);
+}
+
+/* keep(entry, order, args, kwargs): the entry for calls like this one. */
+static PyObject *caller_keep(PyObject *object, PyObject *const *args,
+                             Py_ssize_t nargs) {
+  Caller *self = (Caller *)object;
+  if (nargs != 4 || !PyTuple_Check(args[2]) || !PyDict_Check(args[3]) ||
+      !(args[1] == Py_None || PyTuple_Check(args[1]))) {
+    PyErr_SetString(PyExc_TypeError, "keep: takes entry, order, args and kwargs");
+    return NULL;
+  }
+  Py_ssize_t npos = PyTuple_GET_SIZE(args[2]), nkw = PyDict_GET_SIZE(args[3]);
+  PyObject **all = PyMem_New(PyObject *, npos + nkw + 1), *kwnames = PyTuple_New(nkw);
+  if (all == NULL || kwnames == NULL) {
+    PyMem_Free(all);
+    Py_XDECREF(kwnames);
+    return PyErr_NoMemory();
+  }
+  for (Py_ssize_t i = 0; i < npos; i++) all[i] = PyTuple_GET_ITEM(args[2], i);
+  PyObject *name, *value;
+  Py_ssize_t at = 0;
+  for (Py_ssize_t i = 0; PyDict_Next(args[3], &at, &name, &value); i++) {
+    PyTuple_SET_ITEM(kwnames, i, Py_NewRef(name));
+    all[npos + i] = value;
+  }
+  Walk walk;
+  PyObject *key = NULL;
+  walk_start(&walk);
+  int outcome = find_key(self, &walk, all, npos, kwnames, &key);
+  Py_ssize_t count = walk.buffers.size;
+  walk_end(&walk);
+  PyMem_Free(all);
+  Py_DECREF(kwnames);
+  if (outcome == FAILED) return NULL;
+  if (outcome == UNKNOWN) Py_RETURN_FALSE;
+  int done = -1;
+  if (args[1] != Py_None && PyTuple_GET_SIZE(args[1]) != count) {
+    PyErr_SetString(PyExc_ValueError, "keep: the order is of another number of arrays");
+  } else {
+    PyObject *found = PyTuple_Pack(2, args[0], args[1]);
+    if (found != NULL) done = PyDict_SetItem(self->table, key, found);
+    Py_XDECREF(found);
+  }
+  Py_DECREF(key);
+  if (done < 0) return NULL;
+  Py_RETURN_TRUE;
+}
+
+static PyObject *caller_new(PyTypeObject *type, PyObject *args, PyObject *kwargs) {
+  (void)args;
+  (void)kwargs;
+  Caller *self = (Caller *)type->tp_alloc(type, 0);
+  if (self == NULL) return NULL;
+  self->vectorcall = caller_vectorcall;
+  self->table = PyDict_New();
+  self->static_nums = PyTuple_New(0);
+  self->static_names = PyFrozenSet_New(NULL);
+  if (!self->table || !self->static_nums || !self->static_names) {
+    Py_DECREF(self);
+    return NULL;
+  }
+  return (PyObject *)self;
+}
+
+/* look_up(table, nums, names): where programs are found, and what is static. */
+static PyObject *caller_look_up(PyObject *object, PyObject *args) {
+  Caller *self = (Caller *)object;
+  PyObject *table, *nums, *names_;
+  if (!PyArg_ParseTuple(args, "O!O!O!", &PyDict_Type, &table, &PyTuple_Type, &nums,
+                        &PyFrozenSet_Type, &names_))
+    return NULL;
+  for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(nums); i++)
+    if (PyLong_AsSsize_t(PyTuple_GET_ITEM(nums, i)) == -1 && PyErr_Occurred())
+      return NULL;
+  Py_SETREF(self->table, Py_NewRef(table));
+  Py_SETREF(self->static_nums, Py_NewRef(nums));
+  Py_SETREF(self->static_names, Py_NewRef(names_));
+  Py_RETURN_NONE;
+}
+
+static int caller_traverse(PyObject *object, visitproc visit, void *arg) {
+  Caller *self = (Caller *)object;
+  Py_VISIT(Py_TYPE(object));
+  Py_VISIT(self->table);
+  Py_VISIT(self->static_nums);
+  Py_VISIT(self->static_names);
+  return 0;
+}
+
+static int caller_clear(PyObject *object) {
+  Caller *self = (Caller *)object;
+  Py_CLEAR(self->table);
+  Py_CLEAR(self->static_nums);
+  Py_CLEAR(self->static_names);
+  return 0;
+}
+
+static void caller_dealloc(PyObject *self) {
+  PyTypeObject *type = Py_TYPE(self);
+  PyObject_GC_UnTrack(self);
+  caller_clear(self);
+  type->tp_free(self);
+  Py_DECREF(type);
+}
+
+/* ---- BoundCaller: a caller as the method of an instance ---------------------------- */
+
+typedef struct {
+  PyObject_HEAD
+  vectorcallfunc vectorcall;
+  PyObject *function, *instance;
+} BoundCaller;
+
+static PyTypeObject *bound_type;
+
+static PyObject *bound_vectorcall(PyObject *object, PyObject *const *args,
+                                  size_t nargsf, PyObject *kwnames) {
+  BoundCaller *self = (BoundCaller *)object;
+  Py_ssize_t nargs = PyVectorcall_NARGS(nargsf);
+  Py_ssize_t total = nargs + (kwnames == NULL ? 0 : PyTuple_GET_SIZE(kwnames));
+  PyObject *small[16], **all = small;
+  if (total + 1 > 16 && (all = PyMem_New(PyObject *, total + 1)) == NULL)
+    return PyErr_NoMemory();
+  all[0] = self->instance;
+  if (total > 0) memcpy(all + 1, args, total * sizeof(PyObject *));
+  PyObject *out = PyObject_Vectorcall(self->function, all, nargs + 1, kwnames);
+  if (all != small) PyMem_Free(all);
+  return out;
+}
+
+static PyObject *caller_get(PyObject *self, PyObject *instance, PyObject *owner) {
+  (void)owner;
+  if (instance == NULL || instance == Py_None) return Py_NewRef(self);
+  BoundCaller *bound = (BoundCaller *)bound_type->tp_alloc(bound_type, 0);
+  if (bound == NULL) return NULL;
+  bound->vectorcall = bound_vectorcall;
+  bound->function = Py_NewRef(self);
+  bound->instance = Py_NewRef(instance);
+  return (PyObject *)bound;
+}
+
+static PyObject *bound_getattr(PyObject *object, PyObject *name) {
+  PyObject *value = PyObject_GenericGetAttr(object, name);
+  if (value != NULL || !PyErr_ExceptionMatches(PyExc_AttributeError)) return value;
+  PyErr_Clear();
+  BoundCaller *self = (BoundCaller *)object;
+  return PyObject_CallFunctionObjArgs(shared.bound_attribute, self->function,
+                                      self->instance, name, NULL);
+}
+
+static PyObject *bound_doc(PyObject *object, void *unused) {
+  (void)unused;
+  return PyObject_GetAttrString(((BoundCaller *)object)->function, "__doc__");
+}
+
+static PyGetSetDef bound_getters[] = {{"__doc__", bound_doc, NULL, NULL, NULL}, {NULL}};
+
+static PyObject *bound_compare(PyObject *left, PyObject *right, int operation) {
+  if ((operation != Py_EQ && operation != Py_NE) || !Py_IS_TYPE(right, bound_type))
+    Py_RETURN_NOTIMPLEMENTED;
+  BoundCaller *a = (BoundCaller *)left, *b = (BoundCaller *)right;
+  int same = a->function == b->function && a->instance == b->instance;
+  return PyBool_FromLong(same == (operation == Py_EQ));
+}
+
+static Py_hash_t bound_hash(PyObject *object) {
+  BoundCaller *self = (BoundCaller *)object;
+  Py_hash_t mixed = ((Py_hash_t)(size_t)self->function >> 4) ^
+                    (((Py_hash_t)(size_t)self->instance >> 4) * 31);
+  return mixed == -1 ? -2 : mixed;
+}
+
+static int bound_traverse(PyObject *object, visitproc visit, void *arg) {
+  BoundCaller *self = (BoundCaller *)object;
+  Py_VISIT(Py_TYPE(object));
+  Py_VISIT(self->function);
+  Py_VISIT(self->instance);
+  return 0;
+}
+
+static int bound_clear(PyObject *object) {
+  BoundCaller *self = (BoundCaller *)object;
+  Py_CLEAR(self->function);
+  Py_CLEAR(self->instance);
+  return 0;
+}
+
+static void bound_dealloc(PyObject *self) {
+  PyTypeObject *type = Py_TYPE(self);
+  PyObject_GC_UnTrack(self);
+  bound_clear(self);
+  type->tp_free(self);
+  Py_DECREF(type);
+}
+
+static PyMemberDef bound_members[] = {
+    {"__vectorcalloffset__", T_PYSSIZET, offsetof(BoundCaller, vectorcall), READONLY},
+    {"__func__", T_OBJECT_EX, offsetof(BoundCaller, function), READONLY},
+    {"__self__", T_OBJECT_EX, offsetof(BoundCaller, instance), READONLY},
+    {NULL}};
+
+static PyType_Slot bound_slots[] = {
+    {Py_tp_call, PyVectorcall_Call},
+    {Py_tp_getattro, bound_getattr},
+    {Py_tp_getset, bound_getters},
+    {Py_tp_richcompare, bound_compare},
+    {Py_tp_hash, bound_hash},
+    {Py_tp_traverse, bound_traverse},
+    {Py_tp_clear, bound_clear},
+    {Py_tp_dealloc, bound_dealloc},
+    {Py_tp_members, bound_members},
+    {0, NULL}};
+
+static PyType_Spec bound_spec = {
+    "olympus._src.native.calls.BoundCaller", sizeof(BoundCaller), 0,
+    Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_HAVE_VECTORCALL |
+        Py_TPFLAGS_DISALLOW_INSTANTIATION,
+    bound_slots};
+
+static PyMethodDef caller_methods[] = {
+    {"keep", (PyCFunction)(void (*)(void))caller_keep, METH_FASTCALL,
+     "keep(entry, order, args, kwargs): the entry for calls like this one; says "
+     "whether such calls can be kept."},
+    {"look_up", caller_look_up, METH_VARARGS,
+     "look_up(table, static_nums, static_names): where programs are found."},
+    {NULL}};
+
+static PyMemberDef caller_members[] = {
+    {"__vectorcalloffset__", T_PYSSIZET, offsetof(Caller, vectorcall), READONLY},
+    {NULL}};
+
+static PyType_Slot caller_slots[] = {
+    {Py_tp_doc, "Finds the program of a call and runs it."},
+    {Py_tp_new, caller_new},
+    {Py_tp_call, PyVectorcall_Call},
+    {Py_tp_descr_get, caller_get},
+    {Py_tp_traverse, caller_traverse},
+    {Py_tp_clear, caller_clear},
+    {Py_tp_dealloc, caller_dealloc},
+    {Py_tp_methods, caller_methods},
+    {Py_tp_members, caller_members},
+    {0, NULL}};
+
+static PyType_Spec caller_spec = {
+    "olympus._src.native.calls.Caller", sizeof(Caller), 0,
+    Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE | Py_TPFLAGS_HAVE_GC |
+        Py_TPFLAGS_HAVE_VECTORCALL,
+    caller_slots};
+
+/* Takes the library's own frames out of the error that is set. */
+static void hide_frames(void) {
+  PyObject *type, *error, *traceback;
+  if (shared.hide == NULL || !PyErr_ExceptionMatches(PyExc_Exception)) return;
+  PyErr_Fetch(&type, &error, &traceback);
+  PyErr_NormalizeException(&type, &error, &traceback);
+  if (traceback != NULL) PyException_SetTraceback(error, traceback);
+  PyObject *done = PyObject_CallOneArg(shared.hide, error);
+  if (done == NULL) PyErr_Clear();
+  Py_XDECREF(done);
+  Py_XSETREF(traceback, PyException_GetTraceback(error));
+  PyErr_Restore(type, error, traceback);
+}
+
+/* ---- Direct: an operation on arrays that is one program ------------------------------ */
+
+/* Stands for a function of the library: an error that leaves it loses the library's own
+   frames. If `learn` is not None, calls whose arrays are arrays, and whose other
+   arguments are told by value, run a program at once that it found for them. */
+typedef struct {
+  PyObject_HEAD
+  vectorcallfunc vectorcall;
+  PyObject *fun;
+  PyObject *learn; /* gives what runs calls like one, or None */
+  Py_ssize_t operands; /* how many leading arguments are arrays, where they are numbers */
+  PyObject *table; /* by key: None after one call, then a Runner, or False for never */
+  PyObject *dict, *weakrefs;
+} Direct;
+
+#define MAX_DIRECT 1024
+
+static int walk_operand(Walk *walk, PyObject *value) {
+  if (Py_IS_TYPE(value, shared.array_type)) return walk_array(walk, value);
+  int is_list = PyList_CheckExact(value);
+  if (is_list || PyTuple_CheckExact(value)) {
+    TRY(row_add(&walk->tokens, (PyObject *)Py_TYPE(value)));
+    TRY(row_take(&walk->tokens, PyLong_FromSsize_t(Py_SIZE(value))));
+    if (Py_EnterRecursiveCall(" in the arguments of a call")) return FAILED;
+    int outcome = WALKED;
+    for (Py_ssize_t i = 0; outcome == WALKED && i < Py_SIZE(value); i++)
+      outcome = walk_operand(walk, is_list ? PyList_GET_ITEM(value, i)
+                                           : PyTuple_GET_ITEM(value, i));
+    Py_LeaveRecursiveCall();
+    return outcome;
+  }
+  if (!PyUnicode_CheckExact(value) && !PyLong_CheckExact(value) &&
+      !PyBool_Check(value) && value != Py_None)
+    return UNKNOWN;
+  return walk_static(walk, value);
+}
+
+/* Numbers among the operands are arrays; anywhere else they are told by value. */
+static int walk_leading(Walk *walk, PyObject *value) {
+  if (PyFloat_CheckExact(value) || PyLong_CheckExact(value) || PyBool_Check(value) ||
+      PyComplex_CheckExact(value))
+    return walk_host_value(walk, value);
+  return walk_operand(walk, value);
+}
+
+static int find_direct_key(Direct *self, Walk *walk, PyObject *const *args,
+                           Py_ssize_t nargs, PyObject *kwnames, PyObject **key) {
+  Row *tokens = &walk->tokens;
+  TRY(row_take(tokens, PyObject_CallNoArgs(shared.trace_context)));
+  TRY(row_take(tokens, PyLong_FromSsize_t(nargs)));
+  for (Py_ssize_t i = 0; i < nargs; i++) {
+    int outcome = i < self->operands ? walk_leading(walk, args[i])
+                                     : walk_operand(walk, args[i]);
+    if (outcome != WALKED) return outcome;
+  }
+  Py_ssize_t nkw = kwnames == NULL ? 0 : PyTuple_GET_SIZE(kwnames);
+  for (Py_ssize_t i = 0; i < nkw; i++) {
+    TRY(row_add(tokens, PyTuple_GET_ITEM(kwnames, i)));
+    int outcome = walk_operand(walk, args[nargs + i]);
+    if (outcome != WALKED) return outcome;
+  }
+  return row_as_tuple(tokens, key);
+}
+
+/* Has the Python side say what runs calls like this one. */
+static PyObject *learn_call(Direct *self, PyObject *const *args, Py_ssize_t nargs,
+                            PyObject *kwnames) {
+  PyObject *kwargs = PyDict_New(), *positional = PyTuple_New(nargs), *out = NULL;
+  Py_ssize_t nkw = kwnames == NULL ? 0 : PyTuple_GET_SIZE(kwnames);
+  for (Py_ssize_t i = 0; positional != NULL && i < nargs; i++)
+    PyTuple_SET_ITEM(positional, i, Py_NewRef(args[i]));
+  int failed = kwargs == NULL || positional == NULL;
+  for (Py_ssize_t i = 0; !failed && i < nkw; i++)
+    failed = PyDict_SetItem(kwargs, PyTuple_GET_ITEM(kwnames, i), args[nargs + i]) < 0;
+  if (!failed)
+    out = PyObject_CallFunctionObjArgs(self->learn, positional, kwargs, NULL);
+  Py_XDECREF(positional);
+  Py_XDECREF(kwargs);
+  return out;
+}
+
+/* What runs the call, with its buffers; NULL without an error: the function does. */
+static PyObject *find_runner(Direct *self, PyObject *const *args, Py_ssize_t nargs,
+                             PyObject *kwnames, PyObject **buffers) {
+  Walk walk;
+  PyObject *key = NULL, *runner = NULL;
+  walk_start(&walk);
+  int outcome = find_direct_key(self, &walk, args, nargs, kwnames, &key);
+  if (outcome == WALKED) {
+    PyObject *found = PyDict_GetItemWithError(self->table, key); /* borrowed */
+    if (found == NULL && !PyErr_Occurred()) {
+      if (PyDict_GET_SIZE(self->table) >= MAX_DIRECT) PyDict_Clear(self->table);
+      PyDict_SetItem(self->table, key, Py_None);
+    } else if (found == Py_None) { /* the second call: worth learning */
+      PyObject *learned = learn_call(self, args, nargs, kwnames);
+      if (learned != NULL) {
+        PyDict_SetItem(self->table, key, learned == Py_None ? Py_False : learned);
+        Py_DECREF(learned);
+      }
+    } else if (found != NULL && Py_IS_TYPE(found, runner_type)) {
+      *buffers = ordered(&walk, Py_None);
+      if (*buffers != NULL) runner = Py_NewRef(found);
+    }
+    Py_DECREF(key);
+  }
+  walk_end(&walk);
+  return runner;
+}
+
+static PyObject *direct_vectorcall(PyObject *object, PyObject *const *args,
+                                   size_t nargsf, PyObject *kwnames) {
+  Direct *self = (Direct *)object;
+  Py_ssize_t nargs = PyVectorcall_NARGS(nargsf);
+  int learns = self->learn != Py_None, evaluating = learns ? is_evaluating() : 0;
+  if (evaluating < 0) return NULL;
+  if (evaluating) {
+    PyObject *buffers = NULL;
+    PyObject *runner = find_runner(self, args, nargs, kwnames, &buffers);
+    if (runner != NULL) {
+      PyObject *out = run_buffers((Runner *)runner, buffers);
+      Py_DECREF(runner);
+      Py_DECREF(buffers);
+      if (out != NULL || !PyErr_ExceptionMatches(PyExc_Exception)) return out;
+      PyErr_Clear(); /* the function raises it with all that it says */
+    } else if (PyErr_Occurred()) {
+      return NULL;
+    }
+  }
+  PyObject *out = PyObject_Vectorcall(self->fun, args, nargsf, kwnames);
+  if (out == NULL) hide_frames();
+  return out;
+}
+
+static PyObject *direct_new(PyTypeObject *type, PyObject *args, PyObject *kwargs) {
+  static char *words[] = {"fun", "learn", "operands", NULL};
+  PyObject *fun, *learn;
+  Py_ssize_t operands;
+  if (!PyArg_ParseTupleAndKeywords(args, kwargs, "OOn", words, &fun, &learn, &operands))
+    return NULL;
+  Direct *self = (Direct *)type->tp_alloc(type, 0);
+  if (self == NULL) return NULL;
+  self->vectorcall = direct_vectorcall;
+  self->fun = Py_NewRef(fun);
+  self->learn = Py_NewRef(learn);
+  self->operands = operands;
+  self->table = PyDict_New();
+  self->dict = PyDict_New();
+  if (self->table == NULL || self->dict == NULL) {
+    Py_DECREF(self);
+    return NULL;
+  }
+  return (PyObject *)self;
+}
+
+static int direct_traverse(PyObject *object, visitproc visit, void *arg) {
+  Direct *self = (Direct *)object;
+  Py_VISIT(Py_TYPE(object));
+  Py_VISIT(self->fun);
+  Py_VISIT(self->learn);
+  Py_VISIT(self->table);
+  Py_VISIT(self->dict);
+  return 0;
+}
+
+static int direct_clear(PyObject *object) {
+  Direct *self = (Direct *)object;
+  Py_CLEAR(self->fun);
+  Py_CLEAR(self->learn);
+  Py_CLEAR(self->table);
+  Py_CLEAR(self->dict);
+  return 0;
+}
+
+static void direct_dealloc(PyObject *object) {
+  PyTypeObject *type = Py_TYPE(object);
+  PyObject_GC_UnTrack(object);
+  if (((Direct *)object)->weakrefs != NULL) PyObject_ClearWeakRefs(object);
+  direct_clear(object);
+  type->tp_free(object);
+  Py_DECREF(type);
+}
+
+static PyObject *direct_get(PyObject *self, PyObject *instance, PyObject *owner) {
+  (void)owner;
+  if (instance == NULL || instance == Py_None) return Py_NewRef(self);
+  return PyMethod_New(self, instance);
+}
+
+/* What is not its own is the function's: its code, defaults, annotations, ... */
+static PyObject *direct_getattr(PyObject *object, PyObject *name) {
+  PyObject *value = PyObject_GenericGetAttr(object, name);
+  if (value != NULL || !PyErr_ExceptionMatches(PyExc_AttributeError)) return value;
+  PyErr_Clear();
+  return PyObject_GetAttr(((Direct *)object)->fun, name);
+}
+
+static PyObject *direct_class(PyObject *self, void *unused) {
+  (void)self;
+  (void)unused;
+  return Py_NewRef((PyObject *)&PyFunction_Type); /* `inspect` asks this */
+}
+
+static PyObject *direct_repr(PyObject *self) {
+  return PyObject_Repr(((Direct *)self)->fun);
+}
+
+/* It equals what it stands for, which tables of functions may have as a key. */
+static PyObject *direct_compare(PyObject *left, PyObject *right, int operation) {
+  PyObject *fun = ((Direct *)left)->fun;
+  if (Py_IS_TYPE(right, Py_TYPE(left))) right = ((Direct *)right)->fun;
+  if ((operation != Py_EQ && operation != Py_NE) || !PyFunction_Check(right))
+    Py_RETURN_NOTIMPLEMENTED;
+  return PyBool_FromLong((fun == right) == (operation == Py_EQ));
+}
+
+static Py_hash_t direct_hash(PyObject *self) {
+  return PyObject_Hash(((Direct *)self)->fun);
+}
+
+static PyObject *direct_reduce(PyObject *self, PyObject *unused) {
+  (void)unused;
+  return PyObject_GetAttrString(self, "__qualname__");
+}
+
+static PyObject *direct_forget(PyObject *self, PyObject *unused) {
+  (void)unused;
+  PyDict_Clear(((Direct *)self)->table);
+  Py_RETURN_NONE;
+}
+
+static PyMethodDef direct_methods[] = {
+    {"__reduce__", direct_reduce, METH_NOARGS, "It is pickled by its name."},
+    {"forget", direct_forget, METH_NOARGS, "Forgets what it learnt."},
+    {NULL}};
+
+static PyGetSetDef direct_getters[] = {
+    {"__class__", direct_class, NULL, "As of the function it stands for.", NULL},
+    {"__dict__", PyObject_GenericGetDict, PyObject_GenericSetDict, NULL, NULL},
+    {NULL}};
+
+static PyMemberDef direct_members[] = {
+    {"__vectorcalloffset__", T_PYSSIZET, offsetof(Direct, vectorcall), READONLY},
+    {"__dictoffset__", T_PYSSIZET, offsetof(Direct, dict), READONLY},
+    {"__weaklistoffset__", T_PYSSIZET, offsetof(Direct, weakrefs), READONLY},
+    {"table", T_OBJECT_EX, offsetof(Direct, table), READONLY},
+    {NULL}};
+
+static PyType_Slot direct_slots[] = {
+    {Py_tp_new, direct_new},
+    {Py_tp_call, PyVectorcall_Call},
+    {Py_tp_repr, direct_repr},
+    {Py_tp_richcompare, direct_compare},
+    {Py_tp_hash, direct_hash},
+    {Py_tp_getattro, direct_getattr},
+    {Py_tp_descr_get, direct_get},
+    {Py_tp_traverse, direct_traverse},
+    {Py_tp_clear, direct_clear},
+    {Py_tp_dealloc, direct_dealloc},
+    {Py_tp_methods, direct_methods},
+    {Py_tp_getset, direct_getters},
+    {Py_tp_members, direct_members},
+    {0, NULL}};
+
+static PyType_Spec direct_spec = {
+    "olympus._src.native.calls.Direct", sizeof(Direct), 0,
+    Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_HAVE_VECTORCALL |
+        Py_TPFLAGS_METHOD_DESCRIPTOR,
+    direct_slots};
+
+static PyTypeObject *direct_type;
+
+/* ---- the module --------------------------------------------------------------------- */
+
+/* The offset of a slot of a Python class. */
+static int find_offset(PyObject *type, const char *name, Py_ssize_t *offset) {
+  PyObject *slot = PyObject_GetAttrString(type, name);
+  if (slot == NULL) return -1;
+  int found = Py_IS_TYPE(slot, &PyMemberDescr_Type);
+  if (found) *offset = ((PyMemberDescrObject *)slot)->d_member->offset;
+  else PyErr_Format(PyExc_TypeError, "connect: %s is no slot of the class", name);
+  Py_DECREF(slot);
+  return found ? 0 : -1;
+}
+
+static PyObject *connect(PyObject *module, PyObject *args, PyObject *kwargs) {
+  (void)module;
+  static char *words[] = {"array_type", "current",    "eval_trace",   "trace_context",
+                          "exact",      "as_operand", "host_types",   "record_types",
+                          "bound_attribute", "hide", NULL};
+  PyObject *array_type, *current, *eval_trace, *context, *exact, *as_operand, *hosts;
+  PyObject *records, *attribute, *hide;
+  if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O!OOOOOO!O!OO", words, &PyType_Type,
+                                   &array_type, &current, &eval_trace, &context, &exact,
+                                   &as_operand, &PyFrozenSet_Type, &hosts, &PySet_Type,
+                                   &records, &attribute, &hide))
+    return NULL;
+  if (!PyType_HasFeature((PyTypeObject *)array_type, Py_TPFLAGS_HEAPTYPE)) {
+    PyErr_SetString(PyExc_TypeError, "connect: the array type is no class of Python");
+    return NULL;
+  }
+  if (find_offset(array_type, "_buffer", &shared.buffer) < 0 ||
+      find_offset(array_type, "aval", &shared.aval) < 0 ||
+      find_offset(array_type, "_committed", &shared.committed) < 0 ||
+      find_offset(array_type, "_host", &shared.host) < 0)
+    return NULL;
+  Py_XSETREF(shared.array_type, (PyTypeObject *)Py_NewRef(array_type));
+  ((PyHeapTypeObject *)array_type)->as_buffer.bf_getbuffer = array_getbuffer;
+  Py_XSETREF(shared.current, Py_NewRef(current));
+  Py_XSETREF(shared.eval_trace, Py_NewRef(eval_trace));
+  Py_XSETREF(shared.trace_context, Py_NewRef(context));
+  Py_XSETREF(shared.exact, Py_NewRef(exact));
+  Py_XSETREF(shared.as_operand, Py_NewRef(as_operand));
+  Py_XSETREF(shared.host_types, Py_NewRef(hosts));
+  Py_XSETREF(shared.record_types, Py_NewRef(records));
+  Py_XSETREF(shared.bound_attribute, Py_NewRef(attribute));
+  Py_XSETREF(shared.hide, Py_NewRef(hide));
+  Py_RETURN_NONE;
+}
+
+static PyObject *use_several_devices(PyObject *module, PyObject *flag) {
+  (void)module;
+  int several = PyObject_IsTrue(flag);
+  if (several < 0) return NULL;
+  shared.several_devices = several;
+  Py_RETURN_NONE;
+}
+
+static PyMethodDef module_methods[] = {
+    {"connect", (PyCFunction)(void (*)(void))connect, METH_VARARGS | METH_KEYWORDS,
+     "Gives the module what it needs of the Python side."},
+    {"use_several_devices", use_several_devices, METH_O,
+     "Whether keys tell where arrays lie."},
+    {NULL}};
+
+static int intern_names(void) {
+  struct {
+    PyObject **place;
+    const char *text;
+  } rows[] = {{&names.storage, "storage"},
+              {&names.explicit_, "explicit"},
+              {&names.is_ready, "is_ready"},
+              {&names.trace, "trace"},
+              {&names.call, "call"},
+              {&names.sharding, "_sharding"},
+              {&names.consume, "consume_with_handlers"},
+              {&names.is_deleted, "is_deleted"},
+              {&names.delete, "delete"},
+              {&names.slow, "_call_slowly"},
+              {&names.failed, "_explain_failure"}};
+  for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+    if ((*rows[i].place = PyUnicode_InternFromString(rows[i].text)) == NULL) return -1;
+  return 0;
+}
+
+static int add_type(PyObject *module, PyType_Spec *spec, PyTypeObject **place) {
+  *place = (PyTypeObject *)PyType_FromSpec(spec);
+  return *place == NULL ? -1 : PyModule_AddType(module, *place);
+}
+
+static PyTypeObject *caller_type;
+
+static struct PyModuleDef module_definition = {
+    PyModuleDef_HEAD_INIT,
+    .m_name = "calls",
+    .m_doc = "The way of a call from the user's arguments to the results.",
+    .m_size = -1,
+    .m_methods = module_methods,
+};
+
+PyMODINIT_FUNC PyInit_calls(void) {
+  PyObject *module = PyModule_Create(&module_definition);
+  if (module == NULL) return NULL;
+  if (intern_names() < 0 || add_type(module, &runner_spec, &runner_type) < 0 ||
+      add_type(module, &caller_spec, &caller_type) < 0 ||
+      add_type(module, &bound_spec, &bound_type) < 0 ||
+      add_type(module, &direct_spec, &direct_type) < 0 ||
+      PyModule_AddIntConstant(module, "VERSION", VERSION) < 0) {
+    Py_DECREF(module);
+    return NULL;
+  }
+  return module;
+}

@@ -1,0 +1,734 @@
+"""Calls through the part in C give what the Python path gives, and what Python says."""
+
+from __future__ import annotations
+
+import collections
+import functools
+import gc
+import inspect
+import operator
+import pickle
+import sys
+import threading
+import weakref
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import olympus
+import olympus.numpy as jnp
+from olympus import errors, lax, tree_util
+from olympus._src import native, tree
+from olympus._src.api.jit_function import JitFunction
+
+needs_native = pytest.mark.skipif(
+    native.calls is None, reason="the part in C was not built here"
+)
+
+Pair = collections.namedtuple("Pair", "left right")
+
+
+def known(f: JitFunction) -> int:
+    """How many kinds of calls C knows of a function."""
+    return len(f._state.native_entries)
+
+
+def trees(leaves):
+    keys = st.text("abcxyz", min_size=1, max_size=3)
+    return st.recursive(
+        leaves | st.none(),
+        lambda inner: (
+            st.lists(inner, max_size=3)
+            | st.lists(inner, max_size=3).map(tuple)
+            | st.dictionaries(keys, inner, max_size=3)
+            | st.builds(Pair, inner, inner)
+        ),
+        max_leaves=8,
+    )
+
+
+def leaf_values():
+    return st.sampled_from(
+        (
+            2,
+            -1.5,
+            True,
+            1j,
+            np.float32(3),
+            np.arange(3, dtype=np.int8),
+            np.zeros((0, 2), np.float16),
+            jnp.arange(4.0),
+            jnp.ones((2, 1), jnp.bfloat16),
+            jnp.int32(7),
+        )
+    )
+
+
+def same(a, b) -> None:
+    leaves, structure = tree.flatten(a)
+    others, other_structure = tree.flatten(b)
+    assert structure == other_structure
+    for x, y in zip(leaves, others, strict=True):
+        assert x.dtype == y.dtype
+        assert x.aval is y.aval
+        np.testing.assert_array_equal(np.asarray(x), np.asarray(y))
+
+
+@settings(max_examples=60, deadline=None)
+@given(args=st.lists(trees(leaf_values()), max_size=3), data=st.data())
+def test_trees_of_all_kinds(args, data):
+    kwargs = data.draw(st.dictionaries(st.sampled_from("pqr"), trees(leaf_values())))
+
+    @olympus.jit
+    def f(*args, **kwargs):
+        return {"z": args, "a": kwargs, "m": Pair([None], args[:1])}
+
+    expected = f._call_slowly(*args, **kwargs)
+    same(f(*args, **kwargs), expected)
+    same(f(*args, **kwargs), expected)
+    # The same arguments by name in another order.
+    backwards = dict(reversed(kwargs.items()))
+    same(f(*args, **backwards), expected)
+    same(f(*args, **backwards), expected)
+
+
+def test_orders_of_dicts():
+    @olympus.jit
+    def f(d):
+        return d["b"] - 10 * d["a"]
+
+    one, two = jnp.float32(1), jnp.float32(2)
+    for _ in range(3):
+        assert f({"a": one, "b": two}) == -8
+        assert f({"b": two, "a": one}) == -8
+        assert f({"b": one, "a": two}) == -19
+
+
+@needs_native
+def test_which_calls_are_known():
+    @olympus.jit
+    def f(*args, **kwargs):
+        return jnp.float32(len(args)), kwargs
+
+    x = jnp.ones(3)
+    for i, call in enumerate(
+        (
+            lambda: f(x),
+            lambda: f(x, x),
+            lambda: f((x, x)),
+            lambda: f([x, x]),
+            lambda: f({"a": x}),
+            lambda: f({"b": x}),
+            lambda: f(a=x),
+            lambda: f(Pair(x, None)),
+            lambda: f(2.0),
+            lambda: f(np.ones(3, np.float32)[:2]),
+        )
+    ):
+        call()
+        call()
+        assert known(f) == i + 1
+
+
+def test_nodes_that_c_does_not_know():
+    class Dict(dict):
+        pass
+
+    class Box:
+        def __init__(self, x, name):
+            self.x, self.name = x, name
+
+    tree_util.register_pytree_node(
+        Box, lambda b: ((b.x,), b.name), lambda name, xs: Box(*xs, name)
+    )
+
+    @olympus.jit
+    def f(v):
+        if isinstance(v, Box):
+            return v.x * (2 if v.name == "two" else 3)
+        if isinstance(v, dict):
+            return sum(v.values())
+        return v
+
+    x = jnp.arange(3.0)
+    for _ in range(3):
+        same(f(Box(x, "two")), 2 * x)
+        same(f(Box(x, "three")), 3 * x)
+        same(f(collections.OrderedDict(b=x, a=x)), x + x)
+        same(f({1: x, 2: x}), x + x)
+        with pytest.raises(TypeError, match="abstract array"):
+            f(Dict(a=x))
+
+
+def test_a_namedtuple_that_is_registered_later():
+    class Tagged(collections.namedtuple("Tagged", "x tag")):
+        __slots__ = ()
+
+    @olympus.jit
+    def f(v):
+        return v.x * v.tag
+
+    x = jnp.ones(2)
+    same(f(Tagged(x, 3)), 3 * x)
+    same(f(Tagged(x, 3)), 3 * x)
+    # From now on the tag is static: part of the structure.
+    tree_util.register_pytree_node(
+        Tagged, lambda t: ((t.x,), t.tag), lambda tag, xs: Tagged(*xs, tag)
+    )
+    for tag in (3, 5, 0, 5, 3):
+        same(f(Tagged(x, tag)), tag * x)
+
+
+def test_static_values():
+    @functools.partial(olympus.jit, static_argnums=(1,), static_argnames=("mode",))
+    def f(x, s, *, mode="none"):
+        return x, jnp.zeros(len(repr((s, mode))))
+
+    def lengths(s, **kwargs):
+        return f(jnp.ones(2), s, **kwargs)[1].size
+
+    values = (
+        1, True, 1.0, "1", None, 0.0, -0.0, (1, 2), (1, 2.0), (True, 2), 1 + 0j,
+        np.float32(1), b"1", int, frozenset({1}), "a" * 50,
+    )  # fmt: skip
+    for _ in range(3):
+        for s in values:
+            assert lengths(s) == len(repr((s, "none")))
+            assert lengths(s, mode=s) == len(repr((s, s)))
+
+
+def test_a_static_value_that_changes():
+    class Config:
+        def __init__(self, n):
+            self.n = n
+
+        def __eq__(self, other):
+            return self.n == other.n
+
+        def __hash__(self):
+            return hash(self.n)
+
+    @functools.partial(olympus.jit, static_argnums=0)
+    def f(config, x):
+        return x * config.n
+
+    config, x = Config(2), jnp.ones(2)
+    for n in (2, 2, 3, 3, 2, 4):
+        config.n = n
+        same(f(config, x), n * x)
+        same(f(Config(n), x), n * x)
+
+
+def test_static_values_that_cannot_be_compared():
+    class Odd:
+        broken = False
+
+        def __eq__(self, other):
+            if Odd.broken:
+                raise ValueError("no comparison")
+            return self is other
+
+        def __hash__(self):
+            return 3
+
+    @functools.partial(olympus.jit, static_argnums=0)
+    def f(odd, x):
+        return x + 1
+
+    x = jnp.ones(2)
+    f(Odd(), x)
+    f(Odd(), x)
+    Odd.broken = True
+    with pytest.raises(ValueError, match="no comparison"):
+        f(Odd(), x)
+    with pytest.raises(ValueError, match="Non-hashable static argument"):
+        f([], x)
+
+
+def test_negative_positions_of_static_arguments():
+    @functools.partial(olympus.jit, static_argnums=-1)
+    def f(x, n):
+        return x * n
+
+    x = jnp.ones(2)
+    for n in (2, 3, 2, 3):
+        same(f(x, n), n * x)
+
+
+def test_settings_are_part_of_the_key():
+    @olympus.jit
+    def f(x):
+        return x * 2.5
+
+    x = np.arange(3)
+    for _ in range(3):
+        assert f(x).dtype == jnp.float32
+        with olympus.enable_x64(True):
+            assert f(x).dtype == jnp.float64
+        with olympus.disable_jit():
+            assert f(jnp.ones(2)).shape == (2,)
+
+
+def test_calls_within_other_transformations():
+    @olympus.jit
+    def f(x, d):
+        return (x * d["w"]).sum()
+
+    x, d = jnp.arange(3.0), {"w": jnp.ones(3)}
+    f(x, d)
+    f(x, d)
+    same(olympus.grad(f)(x, d), jnp.ones(3))
+    same(olympus.vmap(f, (0, None))(jnp.stack([x, x]), d), jnp.array([3.0, 3.0]))
+    same(olympus.jit(lambda x: f(x, d))(x), f(x, d))
+
+
+def test_bad_numbers_are_found_where_the_program_is_known():
+    f = olympus.jit(jnp.log)
+    x = jnp.array([-1.0])
+    f(x)
+    f(x)
+    with olympus.debug_nans(True):
+        for _ in range(2):
+            with pytest.raises(errors.BadNumberError, match="log"):
+                f(x)
+    assert np.isnan(f(x)).all()
+
+
+@pytest.mark.parametrize("compile", [False, True])
+def test_donated_arguments(compile):
+    x = jnp.arange(4.0)
+    f = olympus.jit(lambda x, y: (x + y, y), donate_argnums=0)
+    g = f.lower(x, x).compile() if compile else f
+    for _ in range(3):
+        out, _ = g(x, jnp.ones(4))
+        assert x.is_deleted()
+        x = out
+    gone = jnp.ones(4)
+    g(gone, x)
+    for _ in range(2):
+        with pytest.raises(RuntimeError, match=r"deleted|donated"):
+            g(gone, x)
+    with pytest.raises(RuntimeError, match=r"deleted|donated"):
+        g(x, gone)
+    same(x, jnp.array([3.0, 4.0, 5.0, 6.0]))
+
+
+@needs_native
+def test_errors_of_known_calls_name_the_argument():
+    @olympus.jit
+    def update(params, x):
+        return params["w"] + x
+
+    w, x = jnp.ones(2), jnp.ones(2)
+    update({"w": w}, x)
+    update({"w": w}, x)
+    w.delete()
+    with pytest.raises(RuntimeError, match=r"update: argument 0 of type f32\[2\]") as e:
+        update({"w": w}, x)
+    names = [str(entry.path) for entry in e.traceback]
+    assert names == [__file__]
+
+
+class Model:
+    scale = 3.0
+
+    @functools.partial(olympus.jit, static_argnums=0)
+    def scaled(self, x, *, shift=0.0):
+        """Scales."""
+        return self.scale * x + shift
+
+
+def test_methods():
+    model, x = Model(), jnp.ones(2)
+    for _ in range(3):
+        same(model.scaled(x), 3 * x)
+        same(model.scaled(x, shift=x), 4 * x)
+        same(Model.scaled(model, x), 3 * x)
+    assert model.scaled.__self__ is model
+    assert model.scaled.__func__ is Model.scaled
+    assert model.scaled.__name__ == "scaled"
+    assert model.scaled.__doc__ == "Scales."
+    assert model.scaled == model.scaled
+    assert model.scaled != Model().scaled
+    assert len({model.scaled, model.scaled}) == 1
+    assert model.scaled.lower(x).compile()(x).shape == (2,)
+    with pytest.raises(AttributeError, match="nothing_such"):
+        _ = model.scaled.nothing_such
+
+
+def test_names_that_the_caller_uses_itself():
+    @olympus.jit
+    def f(self, error=None, entry=None, **kwargs):
+        return self, error, entry, kwargs
+
+    x = jnp.ones(1)
+    for _ in range(3):
+        out = f(self=x, error=x, entry=x, args=x, kwargs=x, name=x)
+        assert sorted(out[3]) == ["args", "kwargs", "name"]
+
+
+def test_wrong_calls_say_so_each_time():
+    @olympus.jit
+    def f(x):
+        return x
+
+    x = jnp.ones(1)
+    f(x)
+    f(x)
+    for _ in range(2):
+        with pytest.raises(TypeError, match="positional argument"):
+            f(x, x)
+        with pytest.raises(TypeError, match="abstract array"):
+            f("no")
+        with pytest.raises(TypeError, match="unexpected keyword"):
+            f(x, y=x)
+
+
+def test_forgotten_programs_are_made_again():
+    traces = []
+
+    @olympus.jit
+    def f(x):
+        traces.append(1)
+        return x + len(traces)
+
+    x = jnp.zeros(())
+    f(x)
+    assert f(x) == 1
+    f.clear_cache()
+    assert f(x) == 2
+    olympus.clear_caches()
+    assert f(x) == 3
+    assert f(x) == 3
+
+
+def test_compiled_functions_check_their_arguments():
+    x = jnp.ones(3)
+    f = olympus.jit(lambda d, y: {"s": d["a"] + y}).lower({"a": x}, x).compile()
+    for _ in range(3):
+        same(f({"a": x}, x), {"s": x + x})
+        same(f.call({"a": x}, 2 * x), {"s": 3 * x})
+        same(f({"a": np.ones(3, np.float32)}, x), {"s": x + x})
+    with pytest.raises(TypeError, match="compiled with float32"):
+        f({"a": x}, jnp.ones(4))
+    with pytest.raises(TypeError, match="does not match"):
+        f({"b": x}, x)
+    with pytest.raises(TypeError, match="Tracer"):
+        olympus.jit(lambda y: f({"a": x}, y))(x)
+
+    class Holder:
+        run = f
+
+    same(Holder().run({"a": x}, x), {"s": x + x})
+
+
+def test_threads_that_call_and_forget():
+    @olympus.jit
+    def f(d, n):
+        return d["x"] * n
+
+    stop = threading.Event()
+    wrong = []
+
+    def work(k):
+        x = jnp.full((k,), float(k))
+        while not stop.is_set():
+            out = f({"x": x}, 2.0)
+            if out.shape != (k,) or out[0] != 2 * k:
+                wrong.append(out)
+
+    threads = [threading.Thread(target=work, args=(k,)) for k in (1, 2, 3)]
+    for thread in threads:
+        thread.start()
+    for _ in range(15):
+        f.clear_cache()
+        f({"x": jnp.ones(4)}, 1.0)
+    stop.set()
+    for thread in threads:
+        thread.join()
+    assert not wrong
+
+
+# -- nothing is kept, and nothing is lost ----------------------------------------------
+
+
+@needs_native
+def test_references_are_counted():
+    class Static:
+        pass
+
+    @functools.partial(olympus.jit, static_argnums=1)
+    def f(d, s):
+        return d["a"] + 1, {"b": d["a"]}
+
+    x, s = jnp.ones(3), Static()
+    d = {"a": x}
+    for _ in range(3):
+        f(d, s)
+    watched = (x, s, d, x.aval, f, x._buffer, None.__class__, True.__class__)
+    gc.collect()
+    before = [sys.getrefcount(v) for v in watched]
+    for _ in range(200):
+        f(d, s)
+        with pytest.raises(TypeError):
+            f(d, s, x)
+    gc.collect()
+    after = [sys.getrefcount(v) for v in watched]
+    assert all(abs(a - b) < 20 for a, b in zip(after, before, strict=True))
+
+
+@needs_native
+def test_functions_are_freed():
+    def make():
+        big = np.ones(1000)
+        f = olympus.jit(lambda x: x + big)
+        f(jnp.ones(1000))
+        f(jnp.ones(1000))
+        return weakref.ref(f)
+
+    refs = [make() for _ in range(3)]
+    gc.collect()
+    assert not any(ref() is not None for ref in refs)
+
+
+@needs_native
+def test_arguments_of_c_itself_are_checked():
+    calls = native.calls
+    for bad in (
+        lambda: calls.Runner(),
+        lambda: calls.Runner(len, [], (), False, (), len, ...),
+        lambda: calls.Runner(len, [], (), False, (), len, (dict, (...,))),
+        lambda: calls.Runner(len, [], (), False, (), len, 3),
+        lambda: calls.Caller().keep(1, 2, 3),
+        lambda: calls.Caller().look_up({}, ("a",), frozenset()),
+        lambda: calls.connect(),
+        lambda: calls.BoundCaller(),
+        lambda: calls.Direct(len),
+    ):
+        with pytest.raises((TypeError, ValueError)):
+            bad()
+    runner = calls.Runner(len, [], (), False, (), len, (list, ()))
+    with pytest.raises(TypeError, match="one list"):
+        runner(1)
+
+
+# -- functions that are one program ----------------------------------------------------
+
+
+@needs_native
+def test_direct_calls_have_the_bits_of_others():
+    rng = np.random.default_rng(0)
+    x = jnp.asarray(rng.normal(size=(5, 7)).astype(np.float32))
+    rows = {
+        "sum": lambda f: f(x, axis=0),
+        "mean": lambda f: f(x, (0, 1)),
+        "var": lambda f: f(x, axis=-1, keepdims=True),
+        "std": lambda f: f(x),
+        "max": lambda f: f(x, 1),
+        "argmax": lambda f: f(x, axis=1),
+        "sin": lambda f: f(x),
+        "add": lambda f: f(x, 1),
+        "multiply": lambda f: f(2.5, x),
+        "where": lambda f: f(x > 0, x, 0.0),
+        "clip": lambda f: f(x, -1.0, 1.0),
+        "any": lambda f: f(x > 2),
+    }
+    for name, call in rows.items():
+        olympus.clear_caches()
+        f = getattr(jnp, name)
+        expected = call(f)
+        for _ in range(4):
+            same(call(f), expected)
+
+
+@needs_native
+def test_direct_calls_are_learnt_at_the_second_call():
+    olympus.clear_caches()
+    x = jnp.ones((2, 3))
+    learnt = [jnp.sum(x, axis=1) for _ in range(3)]
+    assert any(type(v) is native.calls.Runner for v in jnp.sum.table.values())
+    for out in learnt:
+        same(out, jnp.array([3.0, 3.0]))
+
+
+def test_axes_of_equal_value_are_told_apart():
+    x = jnp.arange(6.0).reshape(2, 3)
+    for _ in range(4):
+        assert jnp.sum(x, axis=1).shape == (2,)
+        assert jnp.sum(x, keepdims=1).shape == (1, 1)
+        assert jnp.sum(x, axis=(1,)).shape == (2,)
+        with pytest.raises(ValueError, match="axis"):
+            jnp.sum(x, axis=2)
+
+
+def test_operands_that_are_numbers():
+    x = jnp.arange(3, dtype=jnp.int8)
+    for _ in range(4):
+        assert (x + 1).dtype == jnp.int8
+        assert (x + 1.5).dtype == jnp.float32
+        assert (x + True).dtype == jnp.int8
+        assert (x + 1j).dtype == jnp.complex64
+        same(jnp.multiply(x, 2), jnp.array([0, 2, 4], jnp.int8))
+        same(jnp.multiply(x, 3), jnp.array([0, 3, 6], jnp.int8))
+        with olympus.numpy_dtype_promotion("strict"):
+            assert (x + 1).dtype == jnp.int8
+            with pytest.raises(errors.TypePromotionError):
+                _ = x + jnp.ones(3)
+
+
+def test_settings_about_ranks():
+    x = jnp.ones((11, 3))
+    for _ in range(3):
+        jnp.add(x, jnp.ones(3))
+    with (
+        olympus.numpy_rank_promotion("warn"),
+        pytest.warns(UserWarning, match="broadcast"),
+    ):
+        jnp.add(x, jnp.ones(3))
+    with olympus.numpy_rank_promotion("raise"):
+        for _ in range(4):
+            with pytest.raises(ValueError, match="equal numbers of axes"):
+                jnp.add(x, jnp.ones(3))
+
+
+def test_deleted_operands_say_so():
+    x = jnp.ones(3)
+    for _ in range(3):
+        jnp.sum(x)
+        _ = x + x
+    x.delete()
+    for f in (jnp.sum, operator.neg, lambda x: x + 1):
+        with pytest.raises(RuntimeError, match="deleted"):
+            f(x)
+
+
+def test_direct_functions_pass_as_functions():
+    f = jnp.sum
+    assert inspect.isfunction(f)
+    assert f.__name__ == f.__qualname__ == "sum"
+    assert f.__module__ == "olympus.numpy"
+    assert "axis" in inspect.signature(f).parameters
+    assert "The sum" in f.__doc__
+    assert pickle.loads(pickle.dumps(f)) is f
+    assert weakref.ref(f)() is f
+    assert "sum" in repr(f)
+
+    class Holder:
+        total = f
+
+    assert Holder.total is f
+
+
+def test_direct_calls_in_transformations():
+    x = jnp.arange(3.0)
+    for _ in range(3):
+        jnp.sum(x)
+    same(olympus.grad(jnp.sum)(x), jnp.ones(3))
+    same(olympus.vmap(jnp.sum)(jnp.stack([x, x])), jnp.array([3.0, 3.0]))
+    same(olympus.vmap(lambda v: v.sum())(jnp.stack([x, x])), jnp.array([3.0, 3.0]))
+    assert "reduce_sum" in str(olympus.make_olympuspr(jnp.sum)(x))
+    with olympus.disable_jit():
+        same(jnp.sum(x), jnp.float32(3))
+
+
+def test_what_direct_functions_take_and_refuse():
+    for _ in range(3):
+        same(jnp.sum(np.ones(3, np.float32)), jnp.float32(3))
+        same(jnp.sum(jnp.array([True, True])), jnp.int32(2))
+        with pytest.raises(TypeError):
+            jnp.sum([1, 2])
+        with pytest.raises(TypeError):
+            jnp.sum("text")
+        with pytest.raises(TypeError):
+            jnp.sum(olympus.random.key(0))
+
+
+# -- reading ---------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "dtype", ["float32", "int8", "bool", "complex64", "bfloat16", "float16", "int4"]
+)
+def test_reading_through_the_buffer(dtype):
+    x = olympus.jit(lambda: jnp.arange(6).astype(dtype).reshape(2, 3))()
+    host = np.asarray(x)
+    assert host.shape == (2, 3)
+    assert host.dtype == x.dtype
+    assert not host.flags.writeable
+    expected = np.arange(6) > 0 if dtype == "bool" else range(6)
+    np.testing.assert_array_equal(host.astype("complex64").ravel(), expected)
+    has_buffers = native.calls is not None or sys.version_info >= (3, 12)
+    if has_buffers and dtype not in ("bfloat16", "int4"):
+        assert memoryview(x).shape == (2, 3)
+
+
+def test_views_outlive_the_array():
+    x = jnp.arange(1000.0) + 1
+    view = np.asarray(x)
+    donate = olympus.jit(lambda x: x * 0, donate_argnums=0)
+    donate(x)
+    assert x.is_deleted()
+    del x
+    gc.collect()
+    np.testing.assert_array_equal(view, np.arange(1000.0) + 1)
+
+
+def test_what_cannot_be_read():
+    x = jnp.ones(3)
+    x.delete()
+    with pytest.raises(RuntimeError, match="deleted"):
+        np.asarray(x)
+    with pytest.raises(TypeError):
+        np.asarray(olympus.random.key(0))
+    bad = olympus.jit(
+        lambda x: olympus.pure_callback(
+            lambda v: 1 // 0, olympus.ShapeDtypeStruct((), jnp.float32), x
+        )
+    )
+    with pytest.raises(RuntimeError, match="ZeroDivisionError"):
+        np.asarray(bad(jnp.float32(1)))
+
+
+def test_rows_by_programs():
+    short, long = jnp.arange(8.0).reshape(4, 2), jnp.arange(150)
+    for _ in range(40):
+        for x in (short, long):
+            rows = list(x)
+            assert len(rows) == x.shape[0]
+            np.testing.assert_array_equal(np.stack(rows), np.asarray(x))
+            assert {r.aval for r in rows} == {x[0].aval}
+    a, *_, d = short
+    same((a, d), (short[0], short[3]))
+    with pytest.raises(ValueError, match="unpack"):
+        _, _ = short
+    with pytest.raises(TypeError, match="0-d"):
+        iter(jnp.float32(1))
+    assert list(jnp.zeros((0, 3))) == []
+
+
+def test_values_of_linspace():
+    for _ in range(3):
+        np.testing.assert_array_equal(
+            jnp.linspace(0, 1, 5), np.linspace(0, 1, 5).astype(np.float32)
+        )
+        assert jnp.linspace(0, 1.0, True, dtype=int).dtype == jnp.int32
+        assert jnp.linspace(0, 1, 5, False)[1] == np.float32(0.2)
+        with olympus.enable_x64(True):
+            assert jnp.linspace(0, 1, 5).dtype == jnp.float64
+        with pytest.raises(ValueError, match="non-negative"):
+            jnp.linspace(0, 1, -1)
+        assert jnp.linspace(0, 1, 0).shape == (0,)
+    x = jnp.linspace(0, 1, 5)
+    x.delete()
+    assert not jnp.linspace(0, 1, 5).is_deleted()
+
+
+def test_loops_run_by_known_calls():
+    step = olympus.jit(lambda c, x: (c + x, lax.sin(c)))
+    c = jnp.float32(0)
+    for _ in range(50):
+        c, y = step(c, 1.0)
+    assert c == 50
+    assert y.shape == ()
