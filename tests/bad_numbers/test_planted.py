@@ -86,3 +86,49 @@ def test_a_long_scan_is_one_run():
     xs[700] = -1
     scan = olympus.jit(lambda xs: lax.scan(lambda c, x: (c + jnp.log(x), c), 0.0, xs))
     assert error_of(scan, xs).iterations == (700,)
+
+
+def test_many_straight_equations_are_looked_at_one_by_one():
+    def f(x):
+        for i in range(150):
+            x = jnp.sin(x) + i
+        x = jnp.log(x - 1000.0)
+        for _ in range(150):
+            x = jnp.cos(x)
+        return x
+
+    error = error_of(olympus.jit(f), np.ones(3, np.float32))
+    assert error.primitive == "log"
+
+
+def test_a_mapped_while_loop_is_looked_into():
+    def shrink(x, n):
+        def step(carry):
+            x, i = carry
+            return jnp.log(x), i + 1
+
+        return lax.while_loop(lambda c: c[1] < n, step, (x, 0))[0]
+
+    x = np.asarray([1, 9, 20], np.float32)
+    error = error_of(olympus.jit(olympus.vmap(shrink)), x, np.asarray([1, 2, 5]))
+    assert error.primitive == "log"
+    assert error.iterations == (4,)
+    assert error.index == (2,)
+    assert "cure: log" in str(error)
+
+
+def test_callers_are_those_of_this_call_not_of_the_first_trace():
+    @olympus.jit
+    def inner(x):
+        return jnp.log(x)
+
+    def first(x):
+        return inner(x)
+
+    def second(x):
+        return inner(x)
+
+    olympus.jit(first)(np.float32(1))
+    said = str(error_of(olympus.jit(second), np.float32(-1)))
+    assert "second)" in said
+    assert "first)" not in said
