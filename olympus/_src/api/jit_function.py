@@ -88,9 +88,10 @@ class Options:
 
     def __init__(self, written: frozenset[str], **fields: Any) -> None:
         self.written = written
-        for name in self.names():
+        names = _NAMES
+        for name in names:
             setattr(self, name, fields[name])
-        self._key = tuple([fields[name] for name in self.names()])
+        self._key = tuple([fields[name] for name in names])
 
     @property
     def inferred(self) -> frozenset[str]:
@@ -100,13 +101,16 @@ class Options:
     @staticmethod
     def names() -> tuple[str, ...]:
         """The options by name."""
-        return Options.__slots__[1:-1]
+        return _NAMES
 
     def __hash__(self) -> int:
         return hash(self._key)
 
     def __eq__(self, other: object) -> bool:
         return type(other) is Options and self._key == other._key
+
+
+_NAMES = Options.__slots__[1:-1]
 
 
 class JitFunction:

@@ -107,6 +107,9 @@ def count_from_start(
     return [i % count for i in positions]
 
 
+NO_ARGUMENTS: tuple[tuple[int, ...], tuple[str, ...]] = (), ()
+
+
 def resolve_options(
     fun: Callable[..., Any],
     kind: str,
@@ -125,9 +128,11 @@ def resolve_options(
       TypeError: positions are not integers, or names not strings.
     """
     if argnums is None and argnames is None:
-        return (), ()
+        return NO_ARGUMENTS
     nums = () if argnums is None else as_positions("jit", argnums, f"{kind}_argnums")
     names = () if argnames is None else as_names("jit", argnames, f"{kind}_argnames")
+    if not nums and not names:
+        return NO_ARGUMENTS
     signature = read_signature(fun)
     if signature is None:
         return nums, names

@@ -232,14 +232,17 @@ def history_of(function: Function, what: str) -> History:
     if function.code is None:
         return History()
     key = (what, function.chain)
-    history: History = _by_code.setdefault(function.code, {}).setdefault(key, History())
-    return history
+    by_use = _by_code.get(function.code)
+    if by_use is None:
+        by_use = _by_code.setdefault(function.code, {})
+    history: History | None = by_use.get(key)
+    return by_use.setdefault(key, History()) if history is None else history
 
 
 def history_by_name(name: str) -> History:
     """The misses of an operation."""
-    history: History = _by_name.setdefault(name, History())
-    return history
+    history: History | None = _by_name.get(name)
+    return _by_name.setdefault(name, History()) if history is None else history
 
 
 def forget() -> None:

@@ -222,6 +222,11 @@ _MAX_LAYERS = 32
 def take_function(fun: Callable[..., Any]) -> Function:
     """A snapshot of a function, of what it wraps, and of what it reads."""
     parts: dict[tuple[str, str], Snapshot] = {}
+    if type(fun) is types.FunctionType and not fun.__dict__:  # by far most are plain
+        own = fun.__code__
+        _note_function(fun, parts, None)
+        name = fun.__name__
+        return Function(name, (id(own),), own, parts, weakref.ref(fun), "function")
     chain: list[Any] = []
     inner, form = fun, ""
     for _ in range(_MAX_LAYERS):
