@@ -13,10 +13,16 @@ from tests.explanations import (
     causes_devices,
     causes_more,
     causes_rare,
+    causes_unseen,
     harness,
 )
 
-TABLE = [*causes.CAUSES, *causes_more.CAUSES, *causes_rare.CAUSES]
+TABLE = [
+    *causes.CAUSES,
+    *causes_more.CAUSES,
+    *causes_rare.CAUSES,
+    *causes_unseen.CAUSES,
+]
 
 
 @pytest.fixture(autouse=True)

@@ -7,10 +7,13 @@ compilations that follow from it, and these are not reported by themselves.
 
 from __future__ import annotations
 
+import enum
 import threading
 import time
 from collections.abc import Callable, Sequence
 from typing import Any
+
+import numpy as np
 
 from olympus._src import tree
 from olympus._src.core import ir
@@ -63,8 +66,9 @@ class _Names:
 
 def _is_shown(value: Any) -> bool:
     """Whether a parameter is a value that says something, and holds nothing."""
-    kind = type(value)
-    return kind in _SHOWN or (kind is tuple and _SHOWN.issuperset(map(type, value)))
+    if type(value) in _SHOWN or isinstance(value, (np.dtype, enum.Enum)):
+        return True
+    return isinstance(value, tuple) and all(map(_is_shown, value))
 
 
 class _Parameters(Sequence[Static]):

@@ -8,6 +8,7 @@ are looked for when somebody reads them.
 from __future__ import annotations
 
 import itertools
+import re
 import threading
 from collections import deque
 from collections.abc import Callable, Sequence
@@ -223,6 +224,9 @@ class History:
 # Not a cache: what emptied a cache is among the causes, so it outlives that.
 _MAX_LINES = 1024
 _by_code = caching.ByIdentity(_MAX_LINES, None)
+# Code is compared here by what it does, since what runs again makes it again.
+_by_place = caching.Bounded(_MAX_LINES)
+_CELL = re.compile(r"<ipython-input-\d+-")
 _MAX_NAMES = 512
 _by_name = caching.Bounded(_MAX_NAMES)
 
@@ -231,12 +235,22 @@ def history_of(function: Function, what: str) -> History:
     """The misses of what the same line of code has made, in one form of use."""
     if function.code is None:
         return History()
-    key = (what, function.chain)
+    key = (what, function.chain[:-1])
     by_use = _by_code.get(function.code)
     if by_use is None:
-        by_use = _by_code.setdefault(function.code, {})
+        by_use = _by_code.setdefault(function.code, _of_equal_code(function.code))
     history: History | None = by_use.get(key)
     return by_use.setdefault(key, History()) if history is None else history
+
+
+def _of_equal_code(code: Any) -> dict[Any, History]:
+    """The histories of a line that was run again, as a cell of a notebook."""
+    file = _CELL.sub("<ipython-input-", code.co_filename)
+    place = file, code.co_qualname, code.co_firstlineno
+    known = _by_place.get(place)
+    by_use = known[1] if known is not None and known[0] == code else {}
+    _by_place[place] = code, by_use
+    return by_use
 
 
 def history_by_name(name: str) -> History:
@@ -248,6 +262,7 @@ def history_by_name(name: str) -> History:
 def forget() -> None:
     """Forgets all misses, for tests."""
     _by_code.clear()
+    _by_place.clear()
     _by_name.clear()
 
 
