@@ -303,3 +303,59 @@ def test_the_summary_at_the_end_of_a_program(tmp_path):
     assert "the shape of x changed from [4] to [5]" in text
     assert "cure: x has had 3 shapes" in text
     assert f"called at {path}:5" in text
+
+
+class Text(str):
+    __slots__ = ()
+
+    def __repr__(self):
+        raise RuntimeError("no")
+
+
+class Number(int):
+    def __repr__(self):
+        raise RuntimeError("no")
+
+
+def test_values_of_subclasses_of_plain_ones_are_told_by_value():
+    f = olympus.jit(lambda x, m: x * 2, static_argnames="m")
+    for m in (Text("a"), Text("b"), Number(3), Number(4)):
+        f(ones(3), m)
+    _, second, _, fourth = olympus.explain_retraces(f)
+    assert second.changes == (("m", "static value", "'a'", "'b'"),)
+    assert fourth.changes == (("m", "static value", "3", "4"),)
+
+
+def test_classes_that_raise_do_not_break_the_program():
+    class Meta(type):
+        @property
+        def __name__(cls):
+            raise RuntimeError("no name")
+
+    with olympus.explain_cache_misses(True):
+        for _ in range(2):
+
+            class Own(metaclass=Meta):
+                pass
+
+            f = olympus.jit(lambda x, own=Own(): x * 2)  # noqa: B008
+            f(ones(3))
+    cause = olympus.explain_retraces(f)[-1].cause
+    assert cause == "not known: comparing the calls raised RuntimeError: no name"
+
+
+def test_static_values_are_not_kept_alive_by_notes():
+    class Big:
+        pass
+
+    def use(big):
+        f = olympus.jit(lambda x, big: x * 2, static_argnames="big")
+        f(ones(3), big=big)
+        f(ones(4), big)
+
+    big = Big()
+    reference = weakref.ref(big)
+    use(big)
+    del big
+    gc.collect()
+    assert reference() is None

@@ -63,6 +63,12 @@ def explain(record: Retrace) -> Explanation:
     return Explanation(changes, wording.cause(changes, record), cure, kind, nearest)
 
 
+def explain_failure(error: Exception) -> Explanation:
+    """What is said where values cannot be compared."""
+    cause = f"not known: comparing the calls raised {type(error).__name__}: {error}"
+    return Explanation((), cause, "", "", None)
+
+
 def _weight(changes: Sequence[Change]) -> float:
     return sum(map(_weight_of, changes))
 

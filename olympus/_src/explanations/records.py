@@ -20,6 +20,7 @@ from olympus._src.foundation import caching, config, logs, source_info
 
 _MAX_MISSES = 48  # of one line of code
 _explain = primitive.LateRule("explanations.causes", "explain")
+_explain_failure = primitive.LateRule("explanations.causes", "explain_failure")
 _numbers = itertools.count()
 
 
@@ -180,7 +181,10 @@ class Retrace:
 
     def _explained(self) -> Any:
         if self._explanation is None:
-            self._explanation = _explain(self)
+            try:
+                self._explanation = _explain(self)
+            except Exception as error:  # of a user's class that was compared or shown
+                self._explanation = _explain_failure(error)
         return self._explanation
 
     def is_again(self) -> bool:

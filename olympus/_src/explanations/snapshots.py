@@ -22,6 +22,13 @@ _DEPTH = 3
 _PLAIN = frozenset((bool, int, float, complex, type(None), type(Ellipsis), range))
 
 
+# What makes the plain value of one of a subclass, whose own methods may do anything.
+_COPIES: dict[type, Callable[[Any], Any]] = {
+    int: int.__int__,
+    float: float.__float__,
+    str: str.__str__,
+    bytes: bytes.__bytes__ if hasattr(bytes, "__bytes__") else bytes,
+}
 _SHOWN_IN_SETS = _PLAIN | {str, bytes}
 # Packages of values that say all by their text, and of objects that hold no values.
 _VALUES = frozenset(("datetime", "decimal", "fractions", "pathlib", "uuid"))
@@ -92,6 +99,10 @@ def take(x: Any, depth: int = _DEPTH) -> Snapshot:
     if issubclass(kind, (type, types.ModuleType, types.BuiltinFunctionType)):
         name = str(getattr(x, "__name__", kind.__name__))
         return Snapshot("opaque", kind, None, name, ref=_reference(x))
+    for base, copy in _COPIES.items():
+        if issubclass(kind, base):  # a user's class of numbers or texts
+            own = take(copy(x))
+            return Snapshot("plain", kind, own.value, own.text)
     package = kind.__module__.partition(".")[0]
     if package in _VALUES and kind.__eq__ is not object.__eq__:
         return Snapshot("plain", kind, repr(x), _clip_text(repr(x)))
