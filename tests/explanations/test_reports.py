@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import os
 import subprocess
 import sys
 import textwrap
@@ -72,7 +73,7 @@ def test_all_functions_by_seconds():
     f(ones(3)), f(ones(4))
     text = repr(olympus.explain_retraces())
     assert text.startswith("olympus: ")
-    assert "times again" in text
+    assert "1 time again" in text
 
 
 def test_the_same_line_for_another_function_is_a_first_call():
@@ -359,3 +360,36 @@ def test_static_values_are_not_kept_alive_by_notes():
     del big
     gc.collect()
     assert reference() is None
+
+
+@pytest.mark.parametrize(
+    ("last", "status"), [("os.kill(os.getpid(), 2)", -2), ("sys.exit(3)", 3)]
+)
+def test_a_report_leaves_the_exit_status_as_it_is(tmp_path, last, status):
+    path = tmp_path / "program.py"
+    path.write_text(
+        "import os, sys, olympus\n"
+        "f = olympus.jit(lambda x: x * 2)\n"
+        "for n in (1, 2):\n"
+        "    f(olympus.numpy.ones(n))\n"
+        f"{last}\n"
+    )
+    env = {**os.environ, "OLYMPUS_REPORT": "1"}
+    command = [sys.executable, str(path)]
+    done = subprocess.run(command, env=env, capture_output=True, text=True, timeout=60)
+    assert done.returncode == status
+    assert "1 time again" in done.stderr
+
+
+def test_a_report_without_stderr_is_not_printed_elsewhere(tmp_path):
+    path = tmp_path / "program.py"
+    path.write_text(
+        "import sys, olympus\n"
+        "f = olympus.jit(lambda x: x * 2)\n"
+        "f(1), f(1.5)\n"
+        "sys.stderr = None\n"
+    )
+    env = {**os.environ, "OLYMPUS_REPORT": "1"}
+    command = [sys.executable, str(path)]
+    done = subprocess.run(command, env=env, capture_output=True, text=True, timeout=60)
+    assert (done.stdout, done.stderr) == ("", "")

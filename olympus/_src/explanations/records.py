@@ -204,6 +204,12 @@ class Retrace:
 _describe = primitive.LateRule("explanations.wording", "describe")
 
 
+def load_words() -> None:
+    """Loads what explains misses."""
+    _explain.load()
+    _describe.load()
+
+
 class History:
     """The last misses of one line of code, for all threads."""
 
