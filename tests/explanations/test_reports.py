@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import gc
 import os
 import subprocess
@@ -14,7 +15,9 @@ import pytest
 
 import olympus
 import olympus.numpy as jnp
+from olympus import export
 from olympus._src.explanations import records, wording
+from tests.explanations import harness
 from tests.explanations.causes import ones
 
 
@@ -393,3 +396,73 @@ def test_a_report_without_stderr_is_not_printed_elsewhere(tmp_path):
     command = [sys.executable, str(path)]
     done = subprocess.run(command, env=env, capture_output=True, text=True, timeout=60)
     assert (done.stdout, done.stderr) == ("", "")
+
+
+def test_mapped_over_devices_it_is_the_users_function():
+    n = olympus.device_count()
+
+    def misses():
+        f = olympus.pmap(lambda x: x * 2)
+        for k in (3, 4):
+            f(ones(n, k))
+        olympus.pmap(lambda y: y * 3)(ones(n, 4))
+
+    first, second, other = harness.misses_of(misses)
+    assert first.cause == "first call"
+    assert f"{__file__}:" in first.function
+    assert second.changes == (("x", "shape", f"[{n}, 3]", f"[{n}, 4]"),)
+    assert other.cause == "first call"
+
+
+def test_compiled_ahead_of_time_the_cost_is_known():
+    f = olympus.jit(lambda x: x * 2.125)
+    for k in (3, 4):
+        f.lower(ones(k)).compile()
+    first, second = olympus.explain_retraces(f)
+    assert first.cause == "first call"
+    assert second.changes == (("x", "shape", "[3]", "[4]"),)
+    assert all(r.lower_s and r.compile_s for r in (first, second))
+
+
+def test_exported_programs_that_are_read_again():
+    exported = export.export(olympus.jit(lambda x: x * 2))(ones(3))
+    data = exported.serialize()
+
+    def misses():
+        for _ in range(2):
+            export.deserialize(data).call(ones(3))
+
+    record = harness.misses_of(misses)[-1]
+    assert [c[:2] for c in record.changes] == [("exported", "parameter")]
+    assert record.cure_kind == "hoist"
+
+
+def test_exported_programs_at_a_new_size():
+    (n,) = export.symbolic_shape("n")
+    struct = olympus.ShapeDtypeStruct((n,), "float32")
+    exported = export.export(olympus.jit(lambda x: x * 2))(struct)
+    f = olympus.jit(exported.call)
+    f(ones(3))
+    f(ones(4))
+    assert olympus.explain_retraces(f)[-1].changes == (
+        ("args[0]", "shape", "[3]", "[4]"),
+    )
+
+
+def test_a_decorated_method_has_the_names_of_its_arguments():
+    def logged(fun):
+        @functools.wraps(fun)
+        def wrapper(*args, **kwargs):
+            return fun(*args, **kwargs)
+
+        return wrapper
+
+    class Model:
+        @logged
+        def apply(self, x, y):
+            return x * y
+
+    f = olympus.jit(Model().apply)
+    f(ones(3), ones(3))
+    f(ones(3), ones(1))
+    assert olympus.explain_retraces(f)[-1].changes == (("y", "shape", "[3]", "[1]"),)

@@ -332,12 +332,17 @@ class JitFunction:
 
     # -- tracing -------------------------------------------------------------------
 
-    def _trace(self, call: signatures.Call) -> TracedProgram:
-        """The program of a call; the function runs if it did not for this signature."""
+    def _trace(
+        self, call: signatures.Call
+    ) -> tuple[TracedProgram, retraces.Retrace | None]:
+        """The program of a call, and the note of it.
+
+        The function runs if it did not for this signature.
+        """
         traced, record, is_new = self._find_trace(call)
         if is_new and record is not None:
             retraces.report(record)
-        return traced
+        return traced, record
 
     def _find_trace(
         self, call: signatures.Call
@@ -415,7 +420,8 @@ class JitFunction:
 
     def trace_afresh(self, *args: Any, **kwargs: Any) -> stages.Traced:
         """`trace`, without looking in the cache: the function runs again."""
-        return self._traced_stage(self._trace_uncached, args, kwargs)
+        untold = lambda call: (self._trace_uncached(call), None)  # noqa: E731
+        return self._traced_stage(untold, args, kwargs)
 
     def _traced_stage(self, tracing: Any, args: Any, kwargs: Any) -> stages.Traced:
         call = self._parameters().bind(args, kwargs)
@@ -423,7 +429,8 @@ class JitFunction:
             arguments.abstract_argument(x, call, i) for i, x in enumerate(call.leaves)
         ]
         place = call_placement.of_call(self._options, call, call.leaves)
-        return stages.Traced(tracing(call), call, self, place)
+        traced, note = tracing(call)
+        return stages.Traced(traced, call, self, place, note)
 
     def _trace_uncached(self, call: signatures.Call) -> TracedProgram:
         return trace_call(self._fun, call, call.donated(self._options))

@@ -281,6 +281,8 @@ class Names:
 def _plain_function(fun: Any) -> Any:
     """The function whose parameters are those of `fun`, or None if it is not plain."""
     while not hasattr(fun, "__signature__") and hasattr(fun, "__wrapped__"):
+        if isinstance(fun, types.MethodType):  # which has its instance besides
+            return None
         fun = fun.__wrapped__
     plain = isinstance(fun, types.FunctionType) and not hasattr(fun, "__signature__")
     return fun if plain else None

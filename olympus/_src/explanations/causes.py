@@ -233,6 +233,8 @@ def _value_changes(old: Static, new: Static, attribute: str) -> list[Change]:
     if len(changes) == 1 and attribute != "parameter":
         return changes
     texts = values.show(old.value), values.show(new.value)
+    if attribute == "parameter" and texts[0] == texts[1]:
+        return [Change(name, attribute, texts[0], values.another(new.value))]
     if attribute == "parameter" or (not changes and texts[0] != texts[1]):
         return [Change(name, attribute, *texts)]
     return changes or [Change(name, "identity", texts[0], values.another(new.value))]

@@ -22,6 +22,7 @@ from olympus._src.explanations.records import Retrace, Root, Signature, Static
 from olympus._src.foundation import caching, compile_notes, source_info
 
 _LEAF = tree.tree_structure(0)
+_DEPTH = 6  # of tuples in parameters
 _SHOWN = frozenset((bool, int, float, str, type(None)))
 
 
@@ -76,15 +77,32 @@ class _Parameters(Sequence[Static]):
 
     __slots__ = ("_pairs",)
 
-    def __init__(self, pairs: list[tuple[str, Any]]) -> None:
-        self._pairs = pairs
+    def __init__(self, params: dict[str, Any]) -> None:
+        # Of a value that may hold much no more is kept than which it is.
+        self._pairs = [
+            (name, value if _is_shown(value) else _object(name, value))
+            for name, value in params.items()
+            if not any(ir.subprograms({name: value}))  # told by operands and lines
+        ]
 
     def __getitem__(self, i: Any) -> Any:
         name, value = self._pairs[i]
-        return Static(name, "", hash(caching.exact(value)), snapshots.take(value, 2))
+        if type(value) is Static:
+            return value
+        return Static(
+            name, "", hash(caching.exact(value)), snapshots.take(value, _DEPTH)
+        )
 
     def __len__(self) -> int:
         return len(self._pairs)
+
+
+def _object(name: str, value: Any) -> Static:
+    try:
+        key = hash(caching.exact(value))
+    except TypeError:
+        key = id(value)
+    return Static(name, "", key, snapshots.take(value, 0))
 
 
 class _Unwrapped:
@@ -199,7 +217,7 @@ def _note(
     place: Any,
     names: Sequence[str] | None,
 ) -> Retrace:
-    static = _Parameters([pair for pair in params.items() if _is_shown(pair[1])])
+    static = _Parameters(params)
     signature = Signature(
         None,
         avals,
