@@ -11,6 +11,7 @@ import olympus
 from tests.explanations import (
     causes,
     causes_devices,
+    causes_last,
     causes_more,
     causes_rare,
     causes_unseen,
