@@ -23,6 +23,7 @@ TABLE = [
     *causes_more.CAUSES,
     *causes_rare.CAUSES,
     *causes_unseen.CAUSES,
+    *causes_last.CAUSES,
 ]
 
 

@@ -466,3 +466,15 @@ def test_a_decorated_method_has_the_names_of_its_arguments():
     f(ones(3), ones(3))
     f(ones(3), ones(1))
     assert olympus.explain_retraces(f)[-1].changes == (("y", "shape", "[3]", "[1]"),)
+
+
+def test_long_paths_are_shown_without_their_middle():
+    def deep(x):
+        for _ in range(100):
+            x = [x]
+        return x
+
+    f = olympus.jit(lambda tree: 1.0)
+    f(deep(ones(3)))
+    f(deep(ones(4)))
+    assert len(olympus.explain_retraces(f)[-1].cause) < 300
