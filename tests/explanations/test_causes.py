@@ -11,12 +11,20 @@ import olympus
 from tests.explanations import (
     causes,
     causes_devices,
+    causes_last,
     causes_more,
     causes_rare,
+    causes_unseen,
     harness,
 )
 
-TABLE = [*causes.CAUSES, *causes_more.CAUSES, *causes_rare.CAUSES]
+TABLE = [
+    *causes.CAUSES,
+    *causes_more.CAUSES,
+    *causes_rare.CAUSES,
+    *causes_unseen.CAUSES,
+    *causes_last.CAUSES,
+]
 
 
 @pytest.fixture(autouse=True)

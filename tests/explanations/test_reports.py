@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import functools
 import gc
+import os
 import subprocess
 import sys
 import textwrap
@@ -13,7 +15,9 @@ import pytest
 
 import olympus
 import olympus.numpy as jnp
+from olympus import export
 from olympus._src.explanations import records, wording
+from tests.explanations import harness
 from tests.explanations.causes import ones
 
 
@@ -72,7 +76,7 @@ def test_all_functions_by_seconds():
     f(ones(3)), f(ones(4))
     text = repr(olympus.explain_retraces())
     assert text.startswith("olympus: ")
-    assert "times again" in text
+    assert "1 time again" in text
 
 
 def test_the_same_line_for_another_function_is_a_first_call():
@@ -303,3 +307,174 @@ def test_the_summary_at_the_end_of_a_program(tmp_path):
     assert "the shape of x changed from [4] to [5]" in text
     assert "cure: x has had 3 shapes" in text
     assert f"called at {path}:5" in text
+
+
+class Text(str):
+    __slots__ = ()
+
+    def __repr__(self):
+        raise RuntimeError("no")
+
+
+class Number(int):
+    def __repr__(self):
+        raise RuntimeError("no")
+
+
+def test_values_of_subclasses_of_plain_ones_are_told_by_value():
+    f = olympus.jit(lambda x, m: x * 2, static_argnames="m")
+    for m in (Text("a"), Text("b"), Number(3), Number(4)):
+        f(ones(3), m)
+    _, second, _, fourth = olympus.explain_retraces(f)
+    assert second.changes == (("m", "static value", "'a'", "'b'"),)
+    assert fourth.changes == (("m", "static value", "3", "4"),)
+
+
+def test_classes_that_raise_do_not_break_the_program():
+    class Meta(type):
+        @property
+        def __name__(cls):
+            raise RuntimeError("no name")
+
+    with olympus.explain_cache_misses(True):
+        for _ in range(2):
+
+            class Own(metaclass=Meta):
+                pass
+
+            f = olympus.jit(lambda x, own=Own(): x * 2)  # noqa: B008
+            f(ones(3))
+    cause = olympus.explain_retraces(f)[-1].cause
+    assert cause == "not known: comparing the calls raised RuntimeError: no name"
+
+
+def test_static_values_are_not_kept_alive_by_notes():
+    class Big:
+        pass
+
+    def use(big):
+        f = olympus.jit(lambda x, big: x * 2, static_argnames="big")
+        f(ones(3), big=big)
+        f(ones(4), big)
+
+    big = Big()
+    reference = weakref.ref(big)
+    use(big)
+    del big
+    gc.collect()
+    assert reference() is None
+
+
+@pytest.mark.parametrize(
+    ("last", "status"), [("os.kill(os.getpid(), 2)", -2), ("sys.exit(3)", 3)]
+)
+def test_a_report_leaves_the_exit_status_as_it_is(tmp_path, last, status):
+    path = tmp_path / "program.py"
+    path.write_text(
+        "import os, sys, olympus\n"
+        "f = olympus.jit(lambda x: x * 2)\n"
+        "for n in (1, 2):\n"
+        "    f(olympus.numpy.ones(n))\n"
+        f"{last}\n"
+    )
+    env = {**os.environ, "OLYMPUS_REPORT": "1"}
+    command = [sys.executable, str(path)]
+    done = subprocess.run(command, env=env, capture_output=True, text=True, timeout=60)
+    assert done.returncode == status
+    assert "1 time again" in done.stderr
+
+
+def test_a_report_without_stderr_is_not_printed_elsewhere(tmp_path):
+    path = tmp_path / "program.py"
+    path.write_text(
+        "import sys, olympus\n"
+        "f = olympus.jit(lambda x: x * 2)\n"
+        "f(1), f(1.5)\n"
+        "sys.stderr = None\n"
+    )
+    env = {**os.environ, "OLYMPUS_REPORT": "1"}
+    command = [sys.executable, str(path)]
+    done = subprocess.run(command, env=env, capture_output=True, text=True, timeout=60)
+    assert (done.stdout, done.stderr) == ("", "")
+
+
+def test_mapped_over_devices_it_is_the_users_function():
+    n = olympus.device_count()
+
+    def misses():
+        f = olympus.pmap(lambda x: x * 2)
+        for k in (3, 4):
+            f(ones(n, k))
+        olympus.pmap(lambda y: y * 3)(ones(n, 4))
+
+    first, second, other = harness.misses_of(misses)
+    assert first.cause == "first call"
+    assert f"{__file__}:" in first.function
+    assert second.changes == (("x", "shape", f"[{n}, 3]", f"[{n}, 4]"),)
+    assert other.cause == "first call"
+
+
+def test_compiled_ahead_of_time_the_cost_is_known():
+    f = olympus.jit(lambda x: x * 2.125)
+    for k in (3, 4):
+        f.lower(ones(k)).compile()
+    first, second = olympus.explain_retraces(f)
+    assert first.cause == "first call"
+    assert second.changes == (("x", "shape", "[3]", "[4]"),)
+    assert all(r.lower_s and r.compile_s for r in (first, second))
+
+
+def test_exported_programs_that_are_read_again():
+    exported = export.export(olympus.jit(lambda x: x * 2))(ones(3))
+    data = exported.serialize()
+
+    def misses():
+        for _ in range(2):
+            export.deserialize(data).call(ones(3))
+
+    record = harness.misses_of(misses)[-1]
+    assert [c[:2] for c in record.changes] == [("exported", "parameter")]
+    assert record.cure_kind == "hoist"
+
+
+def test_exported_programs_at_a_new_size():
+    (n,) = export.symbolic_shape("n")
+    struct = olympus.ShapeDtypeStruct((n,), "float32")
+    exported = export.export(olympus.jit(lambda x: x * 2))(struct)
+    f = olympus.jit(exported.call)
+    f(ones(3))
+    f(ones(4))
+    assert olympus.explain_retraces(f)[-1].changes == (
+        ("args[0]", "shape", "[3]", "[4]"),
+    )
+
+
+def test_a_decorated_method_has_the_names_of_its_arguments():
+    def logged(fun):
+        @functools.wraps(fun)
+        def wrapper(*args, **kwargs):
+            return fun(*args, **kwargs)
+
+        return wrapper
+
+    class Model:
+        @logged
+        def apply(self, x, y):
+            return x * y
+
+    f = olympus.jit(Model().apply)
+    f(ones(3), ones(3))
+    f(ones(3), ones(1))
+    assert olympus.explain_retraces(f)[-1].changes == (("y", "shape", "[3]", "[1]"),)
+
+
+def test_long_paths_are_shown_without_their_middle():
+    def deep(x):
+        for _ in range(100):
+            x = [x]
+        return x
+
+    f = olympus.jit(lambda tree: 1.0)
+    f(deep(ones(3)))
+    f(deep(ones(4)))
+    assert len(olympus.explain_retraces(f)[-1].cause) < 300

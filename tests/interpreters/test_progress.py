@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import io
+import os
+import subprocess
 import sys
 import threading
 import time
+import types
 
 import numpy as np
 import pytest
@@ -13,15 +16,36 @@ import pytest
 import olympus
 import olympus.numpy as jnp
 from olympus import config
-from olympus._src.interpreters import compilation, progress
+from olympus._src.interpreters import (
+    compilation,
+    lowered_programs,
+    progress,
+    progress_display,
+)
 from tests import disk_caches
 
 X = np.ones((4, 4), np.float32)
 
 
+def wait_for_speaker():
+    for thread in threading.enumerate():
+        if thread.name == "olympus progress":
+            thread.join(5)
+            assert not thread.is_alive()
+
+
+@pytest.fixture
+def early(monkeypatch):
+    """The first and second words come early."""
+    wait_for_speaker()
+    monkeypatch.setattr(progress, "FIRST_S", 0.05)
+    monkeypatch.setattr(progress, "EVERY_S", 0.12)
+
+
 @pytest.fixture
 def slow(monkeypatch):
     """Compilations of 0.35 s, of which the first and second words come early."""
+    wait_for_speaker()
     load = compilation.load
 
     def wait(*args):
@@ -110,7 +134,114 @@ def test_a_failure_is_not_called_compiled(slow, capsys, monkeypatch):
 def test_no_thread_is_left(slow, capsys):
     with config.compile_progress("on"):
         olympus.jit(lambda x: x * 11)(X)
-    for thread in threading.enumerate():
-        if thread.name == "olympus progress":
-            thread.join(5)
-            assert not thread.is_alive()
+    wait_for_speaker()
+
+
+def test_a_long_trace_says_where_it_is(early, capsys):
+    def f(x):
+        time.sleep(0.4)  # <- waits
+        return x * 13
+
+    with config.compile_progress("on"):
+        olympus.jit(f)(X)
+    first, *again, last = capsys.readouterr().err.splitlines()
+    line = f.__code__.co_firstlineno
+    at = f"now at test_progress.py:{line + 1} time.sleep(0.4)  # <- waits"
+    assert first == f"olympus: tracing f, {__file__}:{line}; {at}"
+    assert "olympus: tracing f for 0 s; now at" in again[0]
+    assert last.startswith("olympus: traced f in 0.")
+
+
+def test_of_nested_traces_the_outermost_speaks(early, capsys):
+    @olympus.jit
+    def inner(x):
+        time.sleep(0.2)
+        return x * 17
+
+    def outer(x):
+        return inner(x) + 1
+
+    with config.compile_progress("on"):
+        olympus.jit(outer)(X)
+    said = capsys.readouterr().err
+    assert "tracing outer" in said
+    assert "tracing inner" not in said
+
+
+def test_a_long_lowering_speaks(early, capsys, monkeypatch):
+    lower_module = lowered_programs.lowering.lower_module
+
+    def wait(*args, **options):
+        time.sleep(0.3)
+        return lower_module(*args, **options)
+
+    monkeypatch.setattr(lowered_programs.lowering, "lower_module", wait)
+    with config.compile_progress("on"):
+        olympus.jit(lambda x: x * 19)(X)
+    first, *_, last = capsys.readouterr().err.splitlines()
+    assert first.startswith("olympus: lowering <lambda>, ")
+    assert last.startswith("olympus: lowered <lambda> in 0.")
+
+
+def test_a_trace_that_fails_says_so(early, capsys):
+    def f(x):
+        time.sleep(0.2)
+        raise KeyError("no")
+
+    with config.compile_progress("on"), pytest.raises(KeyError):
+        olympus.jit(f)(X)
+    assert "olympus: tracing f failed after 0." in capsys.readouterr().err
+
+
+class ZMQInteractiveShell:
+    """IPython's shell of notebooks, as far as it is used."""
+
+    def __init__(self):
+        self.published = []
+        self.display_pub = self
+
+    def publish(self, data, transient, update):
+        self.published.append((data, transient["display_id"], update))
+
+
+def test_a_notebook_has_one_line_that_changes(slow, capsys, monkeypatch):
+    shell = ZMQInteractiveShell()
+    package = types.SimpleNamespace(get_ipython=lambda: shell)
+    monkeypatch.setitem(sys.modules, "IPython", package)
+    monkeypatch.setattr(progress_display.NotebookLine, "every_s", 0.1)
+    with config.compile_progress("on"):
+        olympus.jit(lambda x: x * 23)(X)
+    assert capsys.readouterr().err == ""
+    texts = [data["text/plain"] for data, _, _ in shell.published]
+    assert "compiling <lambda>" in texts[0]
+    assert texts[-1].startswith("compiled <lambda> in 0.")
+    assert len({i for _, i, _ in shell.published}) == 1
+    updates = [update for _, _, update in shell.published]
+    assert updates == [False, *[True] * (len(updates) - 1)]
+    assert len(updates) >= 3
+    page = shell.published[0][0]["text/html"]
+    assert "&lt;lambda&gt;" in page
+    assert "<progress" in page
+    assert "<progress" not in shell.published[-1][0]["text/html"]
+
+
+def test_it_speaks_in_a_process_that_was_forked(tmp_path):
+    script = tmp_path / "script.py"
+    script.write_text(
+        "import os, threading, time\n"
+        "from olympus._src.core import ir\n"
+        "from olympus._src.interpreters import progress\n"
+        "progress.FIRST_S = 0.05\n"
+        "info = ir.DebugInfo('jit', 'f')\n"
+        "with progress.watch_trace(info):\n"
+        "    if os.fork() == 0:\n"
+        "        with progress.watch_trace(info):\n"
+        "            time.sleep(0.3)\n"
+        "        os._exit(0)\n"
+        "    os.wait()\n"
+    )
+    env = {**os.environ, "OLYMPUS_COMPILE_PROGRESS": "on"}
+    command = [sys.executable, str(script)]
+    done = subprocess.run(command, env=env, capture_output=True, text=True, timeout=60)
+    assert done.stderr.count("olympus: tracing f") >= 1
+    assert done.stderr.count("olympus: traced f") == 2

@@ -401,3 +401,27 @@ def test_large_arrays_of_keys_are_followed_as_a_whole():
     ROWS(many)
     with pytest.raises(KeyReuseError):
         ROWS(many)
+
+
+def test_two_uses_on_one_line_are_told_apart_by_their_columns():
+    def f():
+        keys = random.split(random.key(0), 2)
+        return random.normal(keys[0]) + random.normal(keys[0])
+
+    with olympus.debug_key_reuse(True), pytest.raises(KeyReuseError) as caught:
+        f()
+    line = f.__code__.co_firstlineno + 2
+    assert f"first: {__file__}:{line}:16 (" in str(caught.value)
+    assert f"again: {__file__}:{line}:41 (" in str(caught.value)
+    assert "called at" in str(caught.value)
+
+
+def test_a_key_that_was_split_is_left_alone():
+    def f():
+        key = random.key(0)
+        random.split(key)
+        return random.normal(key)
+
+    with olympus.debug_key_reuse(True), pytest.raises(KeyReuseError) as caught:
+        f()
+    assert "use the keys that the split gave" in str(caught.value)

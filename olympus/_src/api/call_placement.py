@@ -62,6 +62,14 @@ class Shardings:
         return [x for x in places if not isinstance(x, kinds)]
 
 
+_CHOOSES_NOTHING = Shardings(None, "")
+
+
+def as_option(places: Any, option: str) -> Shardings:
+    """What a user gave for an option of shardings."""
+    return _CHOOSES_NOTHING if places is None else Shardings(places, option)
+
+
 def in_shardings(options: Any, call: signatures.Call) -> list[Any] | None:
     """The sharding that `jit`'s option gives each leaf of a call; None without it.
 

@@ -97,11 +97,16 @@ def jit(
             "function, "
             "which cannot be traced; return arrays instead"
         )
-    tiers.split_tier(tuple((compiler_options or {}).items()))  # refuses wrong ones
+    if compiler_options:
+        tiers.split_tier(tuple(compiler_options.items()))  # refuses wrong ones
     static = parameters.resolve_options(fun, "static", static_argnums, static_argnames)
     donate = parameters.resolve_options(fun, "donate", donate_argnums, donate_argnames)
     parameters.check_disjoint(static, donate)
-    written = frozenset([k for k in options if "arg" in k and options[k] is not None])
+    if static is parameters.NO_ARGUMENTS is donate:
+        written: frozenset[str] = frozenset()
+    else:
+        chosen = [k for k in options if "arg" in k and options[k] is not None]
+        written = frozenset(chosen)
     return JitFunction(
         fun,
         Options(
@@ -113,8 +118,8 @@ def jit(
             keep_unused=bool(keep_unused),
             inline=inlining.is_early(inline),
             device=_device(device, backend),
-            in_shardings=call_placement.Shardings(in_shardings, "in_shardings"),
-            out_shardings=call_placement.Shardings(out_shardings, "out_shardings"),
+            in_shardings=call_placement.as_option(in_shardings, "in_shardings"),
+            out_shardings=call_placement.as_option(out_shardings, "out_shardings"),
             compiler_options=tuple(sorted((compiler_options or {}).items())),
         ),
     )

@@ -89,9 +89,10 @@ class Options:
 
     def __init__(self, written: frozenset[str], **fields: Any) -> None:
         self.written = written
-        for name in self.names():
+        names = _NAMES
+        for name in names:
             setattr(self, name, fields[name])
-        self._key = tuple([fields[name] for name in self.names()])
+        self._key = tuple([fields[name] for name in names])
 
     @property
     def inferred(self) -> frozenset[str]:
@@ -101,13 +102,16 @@ class Options:
     @staticmethod
     def names() -> tuple[str, ...]:
         """The options by name."""
-        return Options.__slots__[1:-1]
+        return _NAMES
 
     def __hash__(self) -> int:
         return hash(self._key)
 
     def __eq__(self, other: object) -> bool:
         return type(other) is Options and self._key == other._key
+
+
+_NAMES = Options.__slots__[1:-1]
 
 
 class JitFunction(native_calls.Caller):
@@ -364,12 +368,17 @@ class JitFunction(native_calls.Caller):
 
     # -- tracing -------------------------------------------------------------------
 
-    def _trace(self, call: signatures.Call) -> TracedProgram:
-        """The program of a call; the function runs if it did not for this signature."""
+    def _trace(
+        self, call: signatures.Call
+    ) -> tuple[TracedProgram, retraces.Retrace | None]:
+        """The program of a call, and the note of it.
+
+        The function runs if it did not for this signature.
+        """
         traced, record, is_new = self._find_trace(call)
         if is_new and record is not None:
             retraces.report(record)
-        return traced
+        return traced, record
 
     def _find_trace(
         self, call: signatures.Call
@@ -450,7 +459,8 @@ class JitFunction(native_calls.Caller):
 
     def trace_afresh(self, *args: Any, **kwargs: Any) -> stages.Traced:
         """`trace`, without looking in the cache: the function runs again."""
-        return self._traced_stage(self._trace_uncached, args, kwargs)
+        untold = lambda call: (self._trace_uncached(call), None)  # noqa: E731
+        return self._traced_stage(untold, args, kwargs)
 
     def _traced_stage(self, tracing: Any, args: Any, kwargs: Any) -> stages.Traced:
         call = self._parameters().bind(args, kwargs)
@@ -458,7 +468,8 @@ class JitFunction(native_calls.Caller):
             arguments.abstract_argument(x, call, i) for i, x in enumerate(call.leaves)
         ]
         place = call_placement.of_call(self._options, call, call.leaves)
-        return stages.Traced(tracing(call), call, self, place)
+        traced, note = tracing(call)
+        return stages.Traced(traced, call, self, place, note)
 
     def _trace_uncached(self, call: signatures.Call) -> TracedProgram:
         return trace_call(self._fun, call, call.donated(self._options))

@@ -107,6 +107,9 @@ def count_from_start(
     return [i % count for i in positions]
 
 
+NO_ARGUMENTS: tuple[tuple[int, ...], tuple[str, ...]] = (), ()
+
+
 def resolve_options(
     fun: Callable[..., Any],
     kind: str,
@@ -125,9 +128,11 @@ def resolve_options(
       TypeError: positions are not integers, or names not strings.
     """
     if argnums is None and argnames is None:
-        return (), ()
+        return NO_ARGUMENTS
     nums = () if argnums is None else as_positions("jit", argnums, f"{kind}_argnums")
     names = () if argnames is None else as_names("jit", argnames, f"{kind}_argnames")
+    if not nums and not names:
+        return NO_ARGUMENTS
     signature = read_signature(fun)
     if signature is None:
         return nums, names
@@ -276,6 +281,8 @@ class Names:
 def _plain_function(fun: Any) -> Any:
     """The function whose parameters are those of `fun`, or None if it is not plain."""
     while not hasattr(fun, "__signature__") and hasattr(fun, "__wrapped__"):
+        if isinstance(fun, types.MethodType):  # which has its instance besides
+            return None
         fun = fun.__wrapped__
     plain = isinstance(fun, types.FunctionType) and not hasattr(fun, "__signature__")
     return fun if plain else None

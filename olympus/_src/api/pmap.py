@@ -239,7 +239,8 @@ class _Mapping:
             return self._map_results(_from_front, outs)
 
         run.__name__ = run.__qualname__ = source_info.function_name(self.fun)
-        run.__signature__ = _any_signature  # type: ignore[attr-defined]
+        run.__signature__ = _signature_of(self.fun)  # type: ignore[attr-defined]
+        run.__wrapped__ = self.fun  # type: ignore[attr-defined]
         return run
 
     def _map_results(self, f: Callable[[Any, int], Any], result: Any) -> Any:
@@ -267,3 +268,7 @@ def _from_front(x: Any, axis: int) -> Any:
 
 
 _any_signature = inspect.signature(lambda *args, **kwargs: None)
+
+
+def _signature_of(fun: Callable[..., Any]) -> inspect.Signature:
+    return parameters.read_signature(fun) or _any_signature

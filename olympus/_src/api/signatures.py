@@ -167,6 +167,13 @@ class Call:
         light.avals = list(self.avals)
         return light
 
+    def without_values(self) -> Call:
+        """`light`, without the static values too: what names are made of."""
+        light = self.light()
+        light.static_args = [(i, None) for i, _ in self.static_args]
+        light.static_kwargs = ()
+        return light
+
     def donated(self, options: Any) -> list[bool]:
         """Which leaves may be overwritten."""
         if not options.donate_argnums and not options.donate_argnames:
@@ -190,7 +197,7 @@ class LazyNames(Sequence[str]):
     __slots__ = ("_names", "call")
 
     def __init__(self, call: Call) -> None:
-        self.call = call.light()
+        self.call = call.without_values()
         self._names: list[str] | None = None
 
     def names(self) -> list[str]:

@@ -7,11 +7,18 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from olympus._src import tree
-from olympus._src.api import arguments, layouts, native_calls, shapes, signatures
+from olympus._src.api import (
+    arguments,
+    layouts,
+    native_calls,
+    retraces,
+    shapes,
+    signatures,
+)
 from olympus._src.api.tracing import TracedProgram
 from olympus._src.core import ir, trace
 from olympus._src.core.primitive import LateRule
-from olympus._src.foundation import tracebacks
+from olympus._src.foundation import compile_notes, tracebacks
 from olympus._src.interpreters import evaluate, tiers
 from olympus._src.interpreters.compiled_programs import CompiledProgram
 from olympus._src.interpreters.lowered_programs import LoweredProgram
@@ -146,10 +153,15 @@ class Traced(_Stage):
       { lambda ; a:i32[]. let b:i32[] = mul 2:i32[] a in (b,) }
     """
 
-    __slots__ = ("_jitted", "_place", "_signature", "_traced")
+    __slots__ = ("_jitted", "_note", "_place", "_signature", "_traced")
 
     def __init__(
-        self, traced: TracedProgram, call: signatures.Call, jitted: Any, place: Any
+        self,
+        traced: TracedProgram,
+        call: signatures.Call,
+        jitted: Any,
+        place: Any,
+        note: Any = None,
     ) -> None:
         super().__init__(
             Signature(
@@ -164,6 +176,7 @@ class Traced(_Stage):
         self._traced = traced
         self._jitted = jitted
         self._place = place
+        self._note = note
 
     @property
     def out_avals(self) -> Any:
@@ -203,7 +216,8 @@ class Traced(_Stage):
         _refuse_tracers(self._traced.consts)
         platforms = _as_platforms(lowering_platforms)
         lowered = self._jitted.lower_traced(self._traced, self._place, platforms)
-        return Lowered(self._signature, lowered, self._jitted.compiler_options)
+        options = self._jitted.compiler_options
+        return Lowered(self._signature, lowered, options, self._note)
 
     def division(self) -> Division | None:
         """How the program is divided over several devices; None where one runs it."""
@@ -228,15 +242,17 @@ def _refuse_tracers(consts: Sequence[Any]) -> None:
 class Lowered(_Stage):
     """A function as StableHLO, ready to compile."""
 
-    __slots__ = ("_lowered", "_options", "_signature")
+    __slots__ = ("_lowered", "_note", "_options", "_signature")
 
     def __init__(
         self,
         signature: Signature,
         lowered: LoweredProgram | PortableProgram,
         options: Sequence[tuple[str, Any]],
+        note: Any = None,
     ) -> None:
         super().__init__(signature)
+        self._note = note
         self._lowered = lowered
         self._options = options
 
@@ -278,9 +294,12 @@ class Lowered(_Stage):
         """
         options = dict(self._options)
         options.update(compiler_options or {})
-        compiled, upgrade = tiers.compile(
-            self._lowered, tuple(sorted(options.items())), default="full"
-        )
+        with compile_notes.Recorded() as disk_notes:
+            compiled, upgrade = tiers.compile(
+                self._lowered, tuple(sorted(options.items())), default="full"
+            )
+        if self._note is not None:
+            retraces.add_cost(self._note, self._lowered, compiled, disk_notes)
         executable = Compiled(self._signature, compiled)
         if upgrade is not None:
             upgrade.start(executable.adopt)

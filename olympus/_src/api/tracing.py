@@ -11,7 +11,7 @@ from olympus._src.api import signatures
 from olympus._src.core import avals as avals_
 from olympus._src.core import ir, primitive, trace
 from olympus._src.foundation import config, events
-from olympus._src.interpreters import partial_eval
+from olympus._src.interpreters import partial_eval, progress
 
 _HEAVY_BYTES = 1 << 20
 _check_keys = primitive.LateRule("interpreters.key_reuse", "check_program")
@@ -129,7 +129,8 @@ def trace_call(
     start = time.perf_counter()
     info = call.debug_info()
     run, results = flat_function(fun, call, info)
-    program, consts = partial_eval.trace_to_olympuspr(run, call.avals, info)
+    with progress.watch_trace(info):
+        program, consts = partial_eval.trace_to_olympuspr(run, call.avals, info)
     info.result_paths = results.paths
     if config.debug_key_reuse.value:
         _check_keys(program)

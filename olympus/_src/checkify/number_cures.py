@@ -77,6 +77,9 @@ def _has(facts: Facts, test: Callable[[Any], Any]) -> bool:
 
 def _in_a_derivative(facts: Facts) -> str:
     infinite = _has(facts, np.isinf)
+    is_masked = "where" in facts.source
+    if infinite and "exp(" in facts.source and not is_masked:  # exp is what overflowed
+        return _EXPONENTIAL
     by_zero = facts.name == "div" and _is_zero(_at(facts, 1))
     by_zero = by_zero or facts.name in ("integer_pow", "rsqrt", "pow")
     return _DOUBLE_WHERE if infinite or by_zero else ""

@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from olympus._src.checkify import number_cures, number_search
-from olympus._src.core import dtypes, ir, scopes, trace
+from olympus._src.checkify import number_cures, number_search, number_steps
+from olympus._src.core import ir, scopes, trace
 from olympus._src.foundation import config, errors
 from olympus._src.interpreters.concrete_arrays import ArrayImpl
 
@@ -33,7 +33,7 @@ def explain(
       None where no equation is found to make any.
     """
     nans, infs = bool(config.debug_nans.value), bool(config.debug_infs.value)
-    finding = number_search.find(lowered, args, nans, infs, hidden)
+    finding = number_steps.find(lowered, args, nans, infs, hidden)
     return None if finding is None else _Report(finding, position, nans, infs).error()
 
 
@@ -68,7 +68,7 @@ class _Report:
         for i, x in enumerate(self.finding.results):
             if x is None:
                 continue
-            bad = bad_elements(x, self.nans, self.infs)
+            bad = number_steps.bad_elements(x, self.nans, self.infs)
             if bad.any():
                 index = tuple(map(int, np.argwhere(bad)[0]))
                 return i, index, x[index], int(bad.sum())
@@ -128,12 +128,8 @@ class _Report:
         text = linecache.getline(self.position.file, self.position.line).strip()
         lines = [f"    {text}"] if text else []
         seen = {self.position.key}
-        chain = [*self.position.callers]
-        for eqn in reversed(self.finding.path[:-1]):
-            if eqn.source is not None:
-                chain += [eqn.source, *eqn.source.callers]
         shown = []
-        for p in chain:
+        for p in _call_chain(self.finding.path) or self.position.callers:
             if p.key not in seen:
                 seen.add(p.key)
                 shown.append(p)
@@ -199,16 +195,31 @@ class _Report:
         )
 
 
-def bad_elements(x: Any, nans: bool, infs: bool) -> Any:
-    """Where an array of NumPy holds NaN or infinity, as far as they are looked for."""
-    if not dtypes.issubdtype(x.dtype, np.inexact):
-        return np.zeros(x.shape, bool)
-    bad = np.zeros(x.shape, bool)
-    if nans:
-        bad |= np.isnan(x)
-    if infs:
-        bad |= np.isinf(x)
-    return bad
+def _call_chain(path: Sequence[ir.Eqn]) -> list[Any]:
+    """The places of the calls that led to the last of the equations, innermost first.
+
+    An inner program may have been traced for another caller, whose places are left out.
+    """
+    chain: list[Any] = []
+    for i in reversed(range(len(path))):
+        source = path[i].source
+        if source is not None:
+            frames = [source, *source.callers]
+            chain += frames if i == 0 else _within(frames, path[i - 1], path[i])
+    return chain
+
+
+def _within(frames: list[Any], call: ir.Eqn, eqn: ir.Eqn) -> list[Any]:
+    """The frames within the function whose program has an equation."""
+    programs = [p for p in ir.subprograms(call.params) if eqn in p.eqns]
+    info = programs[0].debug_info if programs else None
+    if info is None:
+        return frames
+    file = info.func_location.rpartition(":")[0]
+    for n, frame in enumerate(frames, 1):
+        if frame.file == file and frame.function.split(".")[-1] == info.func_name:
+            return frames[:n]
+    return frames
 
 
 def is_nan(value: Any) -> bool:

@@ -1,17 +1,14 @@
-"""The search for the operation that made a NaN or an infinity, in compiled code.
+"""The search for the equation that made a NaN or an infinity, in compiled code.
 
-A program is compiled once more, with a state that says which equation first gave a bad
-number. The state passes through calls, branches and loops by the field `checkify` of
-the operations that hold programs, so that a loop of a thousand steps is one run. A
-second program keeps the operands of that equation, and the iteration it was in.
+A program, mostly a loop, is compiled once more, with a state that says which equation
+first gave a bad number. The state passes through calls, branches and loops by the field
+`checkify` of the operations that hold programs, so that a loop of a thousand steps is
+one run. A second program keeps the operands of that equation, and the iteration it was
+in. `number_steps` looks at what is not in a loop.
 
 A state is `[code, step, steps, *captured]`: the number of the site, from 1, or 0 where
 all is well; the iteration of the innermost loop, from 1; those of the loops inside of
 it; and, where one equation is looked at, its operands and results.
-
-What is bad may be masked further on, as by `where`. So the equation found is asked
-whether it matters: the program runs again with numbers in place of its bad results, and
-if the outcome is as bad as before, the search goes on behind it.
 """
 
 from __future__ import annotations
@@ -25,7 +22,6 @@ from olympus._src.checkify import checks
 from olympus._src.core import avals as avals_
 from olympus._src.core import dtypes, ir, refs, trace
 from olympus._src.core.avals import ShapedArray
-from olympus._src.foundation import config
 from olympus._src.interpreters import (
     compilation,
     compiled_programs,
@@ -44,10 +40,10 @@ from olympus._src.lax import (
     shaping,
     stacking,
 )
+from olympus._src.sharding.division import Division
 
 _SMALL = 4096  # elements of results that are looked at together
 _DEPTH = 6  # of nested loops whose iterations are told
-_MAX_CANDIDATES = 8  # equations that are looked at before the first is blamed
 
 
 class Finding(NamedTuple):
@@ -65,7 +61,7 @@ class Finding(NamedTuple):
     results: list[Any]
 
 
-class _Plan:
+class Plan:
     """What a search looks for; and the programs that it made, which it shares.
 
     Args:
@@ -73,6 +69,7 @@ class _Plan:
       target: the one equation whose values are kept; None to find equations.
       healed: equations whose bad results are replaced.
       every: whether operations count that can only pass bad numbers on.
+      hidden: whether loops are looked into whose results are good.
     """
 
     def __init__(
@@ -82,8 +79,9 @@ class _Plan:
         target: ir.Eqn | None = None,
         healed: frozenset[ir.Eqn] = frozenset(),
         every: bool = False,
+        hidden: bool = False,
     ) -> None:
-        self.nans, self.infs, self.every = nans, infs, every
+        self.nans, self.infs, self.every, self.hidden = nans, infs, every, hidden
         self.target, self.healed = target, healed
         self.programs: dict[Any, Any] = {}
         kept = [] if target is None else [*target.invars, *target.outvars]
@@ -118,10 +116,26 @@ def is_loop(eqn: ir.Eqn) -> bool:
     return "body_jaxpr" in eqn.params or "num_carry" in eqn.params
 
 
+def is_mapped_loop(eqn: ir.Eqn) -> bool:
+    """Whether an equation is a loop that runs also for elements that are done."""
+    test = eqn.params.get("cond_jaxpr")
+    return test is not None and bool(test.out_avals[0].shape)
+
+
+def contains(program: ir.Olympuspr, eqns: frozenset[ir.Eqn]) -> bool:
+    """Whether a program, or one within, has one of some equations."""
+    if not eqns:
+        return False
+    return any(
+        e in eqns or any(contains(p, eqns) for p in ir.subprograms(e.params))
+        for e in program.eqns
+    )
+
+
 class _Search(checks.Checks):
     """An interpreter that applies a program and keeps the state of the search."""
 
-    def __init__(self, plan: _Plan) -> None:
+    def __init__(self, plan: Plan) -> None:
         super().__init__(frozenset())
         self.plan = plan
         self.eqn: Any = None
@@ -168,9 +182,7 @@ class _Search(checks.Checks):
 
     @staticmethod
     def _is_followed(eqn: ir.Eqn) -> bool:
-        """Not so a loop that also runs for mapped elements that are done."""
-        test = eqn.params.get("cond_jaxpr")
-        return test is None or not test.out_avals[0].shape
+        return not is_mapped_loop(eqn)
 
     def _look_at(self, eqn: ir.Eqn, inputs: list[Any], outs: list[Any]) -> list[Any]:
         plan = self.plan
@@ -220,7 +232,7 @@ class _Search(checks.Checks):
             search = _Search(self.plan)
             outs = search.evaluate(whole, (), *args)
             sites.extend(search.sites)
-            has_healed = _contains(whole, self.plan.healed)
+            has_healed = contains(whole, self.plan.healed)
             return [*search.state(), *outs]
 
         info = whole.debug_info or ir.DebugInfo("number search", "program")
@@ -315,19 +327,10 @@ class _Checked(NamedTuple):
         return outs[: self.size], outs[self.size :]
 
 
-def _contains(program: ir.Olympuspr, eqns: frozenset[ir.Eqn]) -> bool:
-    if not eqns:
-        return False
-    return any(
-        e in eqns or any(_contains(p, eqns) for p in ir.subprograms(e.params))
-        for e in program.eqns
-    )
-
-
 # -- operations ------------------------------------------------------------------------
 
 
-def _bad(x: Any, plan: _Plan) -> Any:
+def _bad(x: Any, plan: Plan) -> Any:
     """Where the elements of an array are bad."""
     aval = avals_.aval_of(x)
     if dtypes.issubdtype(aval.dtype, np.complexfloating):
@@ -343,17 +346,17 @@ def _bad(x: Any, plan: _Plan) -> Any:
     return bitwise.bitwise_and(bitwise.bitwise_not(finite), elementwise.eq(x, x))
 
 
-def _any_bad(x: Any, plan: _Plan) -> Any:
+def _any_bad(x: Any, plan: Plan) -> Any:
     axes = tuple(range(avals_.aval_of(x).ndim))
     return reductions.reduce_or(_bad(x, plan), axes)
 
 
-def _heal(x: Any, plan: _Plan) -> Any:
+def _heal(x: Any, plan: Plan) -> Any:
     aval = avals_.aval_of(x)
     return elementwise.select(_bad(x, plan), shaping.full(aval.shape, 1, aval.dtype), x)
 
 
-def _first(rows: Sequence[Any], plan: _Plan) -> Any:
+def _first(rows: Sequence[Any], plan: Plan) -> Any:
     """The least number of a site whose result is bad; 0 if none is.
 
     Small results of one type are looked at together, which compiles much faster.
@@ -391,110 +394,99 @@ def _shift(code: Any, offset: int) -> Any:
 # -- runs ------------------------------------------------------------------------------
 
 
-class _Run(NamedTuple):
-    """What a run of a plan gave: the path of the site, the state, the bad results."""
+class Run(NamedTuple):
+    """What a run of a plan gave.
+
+    Attributes:
+      path: the equations down to the first that gave a bad number; None if none did.
+      state: as at the top of this file.
+      outs: the results, with numbers in place of what the plan heals.
+    """
 
     path: tuple[ir.Eqn, ...] | None
     state: list[Any]
-    bad: list[Any]
+    outs: list[Any]
+
+    def steps(self) -> tuple[int, ...]:
+        """The iteration of each loop of the path, from 0; -1 is before the first."""
+        n = sum(map(is_loop, (self.path or ())[:-1]))
+        return tuple([int(i) - 1 for i in self.state[2][:n]])
 
 
-def _run(lowered: Any, plan: _Plan, args: Sequence[ArrayImpl]) -> _Run:
-    whole = lowered.program
-    search = _Search(plan)
-    sites: list[Any] = []
-
-    def run(*xs: Any) -> list[Any]:
-        inner = _Search(plan)
-        outs = inner.evaluate(whole, (), *xs)
-        sites.extend(inner.sites)
-        pairs = zip(outs, whole.outvars, strict=True)
-        bad = [_bad(x, plan) for x, v in pairs if may_be_bad(v)]
-        return [*inner.state(), *bad]
-
-    info = ir.DebugInfo("number search", lowered.module_name)
-    program, consts = partial_eval.trace_to_olympuspr(run, whole.in_avals, info)
-    place = lowered.division or (lowered.device if lowered.committed else None)
-    if lowered.division is not None:
-        place = lowered.division._replace(out_shardings=())
-    name = lowered.module_name.removeprefix("jit_") + "_number_search"
-    new = lowered_programs.lower(
-        program, consts, name=name, device=place, keep_unused=True
-    )
-    options = tuple(compilation.quick_options(new.platform))  # it runs once
-    compiled = compiled_programs.build(new, options, checks_numbers=False)
-    outs = list(map(np.asarray, compiled.call(args)))
-    size = search.size_of(())
-    code = int(outs[0])
-    return _Run(sites[code - 1] if code else None, outs[:size], outs[size:])
-
-
-def find(
-    lowered: Any,
-    args: Sequence[ArrayImpl],
-    nans: bool,
-    infs: bool,
-    hidden: bool = False,
-) -> Finding | None:
-    """The equation of a program that made the bad numbers in its results.
+class Searched:
+    """A program and where it runs; its searches are compiled once for each plan.
 
     Args:
-      lowered: the program.
-      args: its constants and inputs.
-      nans, infs: what is bad.
-      hidden: the first of all, also where it does not reach a result.
-
-    Returns:
-      None where no equation gives any.
+      program: without constants.
+      name: of the function.
+      place: a device, a division over several, or None.
     """
-    with config.debug_nans(False), config.debug_infs(False):
-        if hidden:
-            path = _run(lowered, _Plan(nans, infs), args).path
-            return None if path is None else _look(lowered, args, nans, infs, path)
-        for every in (False, True):
-            path = _find_path(lowered, args, nans, infs, every)
-            if path is not None:
-                return _look(lowered, args, nans, infs, path)
-    return None
+
+    def __init__(self, program: ir.Olympuspr, name: str, place: Any) -> None:
+        self.program, self._name, self._place = program, name, place
+        self._compiled: dict[Any, Any] = {}
+
+    def run(self, plan: Plan, args: Sequence[ArrayImpl]) -> Run:
+        """Runs the program with the search of a plan."""
+        key = plan.target, plan.healed, plan.every
+        if key not in self._compiled:
+            self._compiled[key] = self._build(plan)
+        sites, size, compiled = self._compiled[key]
+        outs = compiled.call(args)
+        state = list(map(np.asarray, outs[:size]))
+        code = int(state[0])
+        return Run(sites[code - 1] if code else None, state, outs[size:])
+
+    def _build(self, plan: Plan) -> tuple[list[Any], int, Any]:
+        whole = self.program
+        search = _Search(plan)
+        sites: list[Any] = []
+
+        def run(*xs: Any) -> list[Any]:
+            inner = _Search(plan)
+            outs = inner.evaluate(whole, (), *xs)
+            sites.extend(inner.sites)
+            return [*inner.state(), *outs]
+
+        info = ir.DebugInfo("number search", self._name)
+        program, consts = partial_eval.trace_to_olympuspr(run, whole.in_avals, info)
+        place = self._place
+        if isinstance(place, Division):
+            place = place._replace(out_shardings=())
+        lowered = lowered_programs.lower(
+            program,
+            consts,
+            name=f"{self._name}_number_search",
+            device=place,
+            keep_unused=True,
+        )
+        options = tuple(compilation.quick_options(lowered.platform))  # it runs once
+        compiled = compiled_programs.build(lowered, options, checks_numbers=False)
+        return sites, search.size_of(()), compiled
+
+    def look(
+        self, plan: Plan, args: Sequence[ArrayImpl], path: tuple[ir.Eqn, ...]
+    ) -> Finding:
+        """The values at an equation, where it first gives a bad number."""
+        eqn = path[-1]
+        run = self.run(Plan(plan.nans, plan.infs, target=eqn), args)
+        values = iter(run.state[3:])
+        kept = [
+            next(values) if holds_numbers(v) else None
+            for v in [*eqn.invars, *eqn.outvars]
+        ]
+        k = len(eqn.invars)
+        return Finding(run.path or path, run.steps(), kept[:k], kept[k:])
 
 
-def _find_path(
-    lowered: Any, args: Any, nans: bool, infs: bool, every: bool
-) -> tuple[ir.Eqn, ...] | None:
-    """The path of the first equation without which the results are better."""
-    run = _run(lowered, _Plan(nans, infs, every=every), args)
-    start = first = run.path
-    healed: frozenset[ir.Eqn] = frozenset()
-    for _ in range(_MAX_CANDIDATES):
-        path = run.path
-        if path is None or _is_single(lowered.program):
-            return path or first
-        healed = healed | {path[-1]}
-        after = _run(lowered, _Plan(nans, infs, None, healed, every), args)
-        pairs = zip(run.bad, after.bad, strict=True)
-        if any((old & ~new).any() for old, new in pairs):
-            return path
-        run = after
-    return start
+def heal_within(program: ir.Olympuspr, plan: Plan, args: Sequence[Any]) -> list[Any]:
+    """Applies a program in the current trace, with the plan's healed results."""
+    if contains(program, plan.healed):
+        return _Search(plan).evaluate(program, (), *args)
+    return ir.eval_olympuspr(program, (), *args)
 
 
-def _is_single(program: ir.Olympuspr) -> bool:
-    """Whether a program is one operation, which nothing follows."""
-    return len(program.eqns) == 1 and not any(ir.subprograms(program.eqns[0].params))
-
-
-def _look(
-    lowered: Any, args: Any, nans: bool, infs: bool, path: tuple[ir.Eqn, ...]
-) -> Finding:
-    """The values at an equation, where it first gives a bad number."""
-    eqn = path[-1]
-    run = _run(lowered, _Plan(nans, infs, target=eqn), args)
-    path = run.path or path
-    n = sum(map(is_loop, path[:-1]))
-    steps = tuple(int(i) - 1 for i in run.state[2][:n])
-    values = iter(run.state[3:])
-    kept = [
-        next(values) if holds_numbers(v) else None for v in [*eqn.invars, *eqn.outvars]
-    ]
-    k = len(eqn.invars)
-    return Finding(path, steps, kept[:k], kept[k:])
+def is_worse(old: Any, new: Any, plan: Plan) -> Any:
+    """Whether an array of the current trace is bad where one before it was not."""
+    bad = bitwise.bitwise_and(_bad(new, plan), bitwise.bitwise_not(_bad(old, plan)))
+    return reductions.reduce_or(bad, tuple(range(avals_.aval_of(bad).ndim)))

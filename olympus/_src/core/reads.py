@@ -23,6 +23,7 @@ from typing import Any
 
 import numpy as np
 
+from olympus._src import native
 from olympus._src.core import array_type, trace
 from olympus._src.foundation import caching
 
@@ -407,6 +408,10 @@ _RULES: dict[type, Any] = {
     types.SimpleNamespace: _Reading.follow_namespace,
     type: _Reading.follow_class,
 }
+
+if native.calls is not None:
+    # It stands for a function of the library, which is the same for all programs.
+    _RULES[native.calls.Direct] = lambda reading, x: reading.values.append(x)
 
 
 # -- what is whose ---------------------------------------------------------------------

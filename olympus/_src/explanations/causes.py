@@ -63,6 +63,12 @@ def explain(record: Retrace) -> Explanation:
     return Explanation(changes, wording.cause(changes, record), cure, kind, nearest)
 
 
+def explain_failure(error: Exception) -> Explanation:
+    """What is said where values cannot be compared."""
+    cause = f"not known: comparing the calls raised {type(error).__name__}: {error}"
+    return Explanation((), cause, "", "", None)
+
+
 def _weight(changes: Sequence[Change]) -> float:
     return sum(map(_weight_of, changes))
 
@@ -227,6 +233,8 @@ def _value_changes(old: Static, new: Static, attribute: str) -> list[Change]:
     if len(changes) == 1 and attribute != "parameter":
         return changes
     texts = values.show(old.value), values.show(new.value)
+    if attribute == "parameter" and texts[0] == texts[1]:
+        return [Change(name, attribute, texts[0], values.another(new.value))]
     if attribute == "parameter" or (not changes and texts[0] != texts[1]):
         return [Change(name, attribute, *texts)]
     return changes or [Change(name, "identity", texts[0], values.another(new.value))]

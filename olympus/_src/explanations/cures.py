@@ -199,6 +199,12 @@ def _static_value(alike: Any, record: Any, earlier: Any, others: Any) -> Chosen:
 
 
 def _parameter(alike: Any, record: Any, earlier: Any, others: Any) -> Chosen:
+    change = alike[0]
+    if change.new == f"another {change.old}":
+        return "hoist", (
+            f"Make what is passed for {change.subject} once, outside of the loop or "
+            "function that makes it again."
+        )
     return "expected", "Each choice of parameters needs a program of its own."
 
 

@@ -7,10 +7,13 @@ compilations that follow from it, and these are not reported by themselves.
 
 from __future__ import annotations
 
+import enum
 import threading
 import time
 from collections.abc import Callable, Sequence
 from typing import Any
+
+import numpy as np
 
 from olympus._src import tree
 from olympus._src.core import ir
@@ -19,6 +22,7 @@ from olympus._src.explanations.records import Retrace, Root, Signature, Static
 from olympus._src.foundation import caching, compile_notes, source_info
 
 _LEAF = tree.tree_structure(0)
+_DEPTH = 6  # of tuples in parameters
 _SHOWN = frozenset((bool, int, float, str, type(None)))
 
 
@@ -63,8 +67,9 @@ class _Names:
 
 def _is_shown(value: Any) -> bool:
     """Whether a parameter is a value that says something, and holds nothing."""
-    kind = type(value)
-    return kind in _SHOWN or (kind is tuple and _SHOWN.issuperset(map(type, value)))
+    if type(value) in _SHOWN or isinstance(value, (np.dtype, enum.Enum)):
+        return True
+    return isinstance(value, tuple) and all(map(_is_shown, value))
 
 
 class _Parameters(Sequence[Static]):
@@ -72,15 +77,32 @@ class _Parameters(Sequence[Static]):
 
     __slots__ = ("_pairs",)
 
-    def __init__(self, pairs: list[tuple[str, Any]]) -> None:
-        self._pairs = pairs
+    def __init__(self, params: dict[str, Any]) -> None:
+        # Of a value that may hold much no more is kept than which it is.
+        self._pairs = [
+            (name, value if _is_shown(value) else _object(name, value))
+            for name, value in params.items()
+            if not any(ir.subprograms({name: value}))  # told by operands and lines
+        ]
 
     def __getitem__(self, i: Any) -> Any:
         name, value = self._pairs[i]
-        return Static(name, "", hash(caching.exact(value)), snapshots.take(value, 2))
+        if type(value) is Static:
+            return value
+        return Static(
+            name, "", hash(caching.exact(value)), snapshots.take(value, _DEPTH)
+        )
 
     def __len__(self) -> int:
         return len(self._pairs)
+
+
+def _object(name: str, value: Any) -> Static:
+    try:
+        key = hash(caching.exact(value))
+    except TypeError:
+        key = id(value)
+    return Static(name, "", key, snapshots.take(value, 0))
 
 
 class _Unwrapped:
@@ -195,7 +217,7 @@ def _note(
     place: Any,
     names: Sequence[str] | None,
 ) -> Retrace:
-    static = _Parameters([pair for pair in params.items() if _is_shown(pair[1])])
+    static = _Parameters(params)
     signature = Signature(
         None,
         avals,

@@ -8,6 +8,7 @@ are looked for when somebody reads them.
 from __future__ import annotations
 
 import itertools
+import re
 import threading
 from collections import deque
 from collections.abc import Callable, Sequence
@@ -19,6 +20,7 @@ from olympus._src.foundation import caching, config, logs, source_info
 
 _MAX_MISSES = 48  # of one line of code
 _explain = primitive.LateRule("explanations.causes", "explain")
+_explain_failure = primitive.LateRule("explanations.causes", "explain_failure")
 _numbers = itertools.count()
 
 
@@ -179,7 +181,10 @@ class Retrace:
 
     def _explained(self) -> Any:
         if self._explanation is None:
-            self._explanation = _explain(self)
+            try:
+                self._explanation = _explain(self)
+            except Exception as error:  # of a user's class that was compared or shown
+                self._explanation = _explain_failure(error)
         return self._explanation
 
     def is_again(self) -> bool:
@@ -197,6 +202,12 @@ class Retrace:
 
 
 _describe = primitive.LateRule("explanations.wording", "describe")
+
+
+def load_words() -> None:
+    """Loads what explains misses."""
+    _explain.load()
+    _describe.load()
 
 
 class History:
@@ -223,6 +234,9 @@ class History:
 # Not a cache: what emptied a cache is among the causes, so it outlives that.
 _MAX_LINES = 1024
 _by_code = caching.ByIdentity(_MAX_LINES, None)
+# Code is compared here by what it does, since what runs again makes it again.
+_by_place = caching.Bounded(_MAX_LINES)
+_CELL = re.compile(r"<ipython-input-\d+-")
 _MAX_NAMES = 512
 _by_name = caching.Bounded(_MAX_NAMES)
 
@@ -231,20 +245,34 @@ def history_of(function: Function, what: str) -> History:
     """The misses of what the same line of code has made, in one form of use."""
     if function.code is None:
         return History()
-    key = (what, function.chain)
-    history: History = _by_code.setdefault(function.code, {}).setdefault(key, History())
-    return history
+    key = (what, function.chain[:-1])
+    by_use = _by_code.get(function.code)
+    if by_use is None:
+        by_use = _by_code.setdefault(function.code, _of_equal_code(function.code))
+    history: History | None = by_use.get(key)
+    return by_use.setdefault(key, History()) if history is None else history
+
+
+def _of_equal_code(code: Any) -> dict[Any, History]:
+    """The histories of a line that was run again, as a cell of a notebook."""
+    file = _CELL.sub("<ipython-input-", code.co_filename)
+    place = file, code.co_qualname, code.co_firstlineno
+    known = _by_place.get(place)
+    by_use = known[1] if known is not None and known[0] == code else {}
+    _by_place[place] = code, by_use
+    return by_use
 
 
 def history_by_name(name: str) -> History:
     """The misses of an operation."""
-    history: History = _by_name.setdefault(name, History())
-    return history
+    history: History | None = _by_name.get(name)
+    return _by_name.setdefault(name, History()) if history is None else history
 
 
 def forget() -> None:
     """Forgets all misses, for tests."""
     _by_code.clear()
+    _by_place.clear()
     _by_name.clear()
 
 

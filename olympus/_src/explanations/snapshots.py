@@ -22,6 +22,19 @@ _DEPTH = 3
 _PLAIN = frozenset((bool, int, float, complex, type(None), type(Ellipsis), range))
 
 
+# What makes the plain value of one of a subclass, whose own methods may do anything.
+_COPIES: dict[type, Callable[[Any], Any]] = {
+    int: int.__int__,
+    float: float.__float__,
+    str: str.__str__,
+    bytes: bytes.__bytes__ if hasattr(bytes, "__bytes__") else bytes,
+}
+_SHOWN_IN_SETS = _PLAIN | {str, bytes}
+# Packages of values that say all by their text, and of objects that hold no values.
+_VALUES = frozenset(("datetime", "decimal", "fractions", "pathlib", "uuid"))
+_HANDLES = frozenset(("_io", "_thread", "logging", "threading"))
+
+
 class Snapshot:
     """A value at one time.
 
@@ -68,6 +81,10 @@ def take(x: Any, depth: int = _DEPTH) -> Snapshot:
         return Snapshot("plain", kind, x if len(x) <= _MAX_TEXT else hash(x), _clip(x))
     if issubclass(kind, np.generic):
         return Snapshot("plain", kind, caching.exact(x), str(x))
+    if isinstance(x, np.dtype):
+        return Snapshot("plain", np.dtype, x, str(x))
+    if kind is frozenset or kind is set:
+        return _of_set(x, kind)
     if kind is types.FunctionType:
         return Snapshot("function", kind, x.__code__, x.__name__, ref=_reference(x))
     if hasattr(kind, "dtype") and hasattr(kind, "shape"):
@@ -82,6 +99,19 @@ def take(x: Any, depth: int = _DEPTH) -> Snapshot:
     if issubclass(kind, (type, types.ModuleType, types.BuiltinFunctionType)):
         name = str(getattr(x, "__name__", kind.__name__))
         return Snapshot("opaque", kind, None, name, ref=_reference(x))
+    for base, copy in _COPIES.items():
+        if issubclass(kind, base):  # a user's class of numbers or texts
+            own = take(copy(x))
+            return Snapshot("plain", kind, own.value, own.text)
+    package = kind.__module__.partition(".")[0]
+    if package in _VALUES and kind.__eq__ is not object.__eq__:
+        return Snapshot("plain", kind, repr(x), _clip_text(repr(x)))
+    if package in _HANDLES:  # which one it is makes no difference
+        return Snapshot("opaque", kind, text=kind.__name__, ref=kind)
+    if package == "olympus" and hasattr(x, "__wrapped__"):
+        return Snapshot(
+            "function", kind, source_info.function_code(x), source_info.function_name(x)
+        )
     try:
         return _of_object(x, kind, depth)
     except Exception:  # attributes of users' classes may raise anything
@@ -90,6 +120,18 @@ def take(x: Any, depth: int = _DEPTH) -> Snapshot:
 
 def _clip(x: Any) -> str:
     return repr(x) if len(x) <= _MAX_TEXT else repr(x[:_MAX_TEXT]) + "..."
+
+
+def _clip_text(text: str) -> str:
+    return text if len(text) <= _MAX_TEXT else text[:_MAX_TEXT] + "..."
+
+
+def _of_set(x: Any, kind: type) -> Snapshot:
+    if not _SHOWN_IN_SETS.issuperset(map(type, x)):
+        return Snapshot("opaque", kind, ref=_reference(x))
+    text = "{" + ", ".join(sorted(map(repr, x))) + "}"
+    text = f"frozenset({text if x else ''})" if kind is frozenset else text
+    return Snapshot("plain", kind, frozenset(map(caching.exact, x)), _clip_text(text))
 
 
 def _of_array(x: Any, kind: type) -> Snapshot:
@@ -222,6 +264,11 @@ _MAX_LAYERS = 32
 def take_function(fun: Callable[..., Any]) -> Function:
     """A snapshot of a function, of what it wraps, and of what it reads."""
     parts: dict[tuple[str, str], Snapshot] = {}
+    if type(fun) is types.FunctionType and not fun.__dict__:  # by far most are plain
+        own = fun.__code__
+        _note_function(fun, parts, None)
+        name = fun.__name__
+        return Function(name, (id(own),), own, parts, weakref.ref(fun), "function")
     chain: list[Any] = []
     inner, form = fun, ""
     for _ in range(_MAX_LAYERS):

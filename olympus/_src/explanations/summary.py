@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import atexit
+import os
 import sys
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+from olympus._src.explanations import records as records_
 from olympus._src.explanations.records import Retrace
 
 _MAX_FUNCTIONS = 20
@@ -63,7 +65,7 @@ class _Total:
         """The function, its commonest cause and the cure."""
         first = self.records[0]
         lines = [
-            f"{self.lost_s:8.2f} s  {len(self.records) - 1:5d} times again  "
+            f"{self.lost_s:8.2f} s  {_times(len(self.records) - 1):>11} again  "
             f"{first.function} (first time {first.seconds:.2f} s)"
         ]
         causes: dict[Any, list[Retrace]] = {}
@@ -74,12 +76,18 @@ class _Total:
             most = max(causes.values(), key=lambda group: sum(r.seconds for r in group))
             last = most[-1]
             cause = last.cause.replace("\n", "\n" + " " * 10)
-            lines.append(f"{'':10}{len(most)} times: {cause}")
+            is_one = len({r.changes for r in most}) == 1
+            which = "" if is_one else ", of which the last"
+            lines.append(f"{'':10}{_times(len(most))}{which}: {cause}")
             if last.cure:
                 lines.append(f"{'':10}cure: {last.cure}")
             if last.site:
                 lines.append(f"{'':10}called at {last.site}")
         return lines
+
+
+def _times(n: int) -> str:
+    return f"{n} time" if n == 1 else f"{n} times"
 
 
 def summary(records: Iterable[Retrace]) -> str:
@@ -116,8 +124,12 @@ def keep(record: Retrace) -> None:
 def start() -> None:
     """Has the summary printed when the program ends."""
     atexit.register(_print)
+    # What is loaded at exit may make Python forget that it was interrupted.
+    records_.load_words()
+    if hasattr(os, "register_at_fork"):
+        os.register_at_fork(after_in_child=_kept.clear)
 
 
 def _print() -> None:
-    if _kept:
+    if _kept and sys.stderr is not None:
         print(summary(_kept), file=sys.stderr)

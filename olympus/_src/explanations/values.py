@@ -92,8 +92,8 @@ def _compare_objects(
 def _compare_functions(
     path: str, attribute: str, old: Snapshot, new: Snapshot, by_identity: bool
 ) -> list[Change]:
-    if old.value is not new.value:
-        return [_change(path, attribute, old, new)]
+    if old.value is not new.value or old.text != new.text:  # names tell apart what
+        return [_change(path, attribute, old, new)]  # one decorator made
     if not by_identity or old.is_same_object(new):
         return []
     return [Change(path, "identity", _place(old), "another of the same line")]
@@ -104,10 +104,10 @@ def _compare_opaque(
 ) -> list[Change]:
     if old.is_same_object(new) or not compares_by_identity(new.type):
         return []
+    if old.text != new.text:
+        return [_change(path, attribute, old, new)]
     if by_identity:
         return [Change(path, "identity", show(old), _ANOTHER + show(new))]
-    if old.text != new.text or not isinstance(old.text, str):
-        return [_change(path, attribute, old, new)]
     return [Change(path, attribute, show(old), _ANOTHER + show(new))]
 
 

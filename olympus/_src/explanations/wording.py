@@ -10,6 +10,7 @@ from olympus._src.explanations.changes import Change
 
 MAX_LINES = 5
 _MAX_PATHS = 4  # that one line lists
+_MAX_PATH = 160  # letters of one
 
 
 class Group:
@@ -140,12 +141,20 @@ def _sentence(group: Group) -> str:
 
 
 def _subject_text(group: Group) -> str:
-    shown = ", ".join(group.subjects[:_MAX_PATHS])
+    shown = ", ".join(map(_clip_path, group.subjects[:_MAX_PATHS]))
     more = len(group.subjects) - _MAX_PATHS
     if more > 0:
         shown += f" and {more} more"
     ranged = any("{" in subject for subject in group.subjects)
     return f"{shown} ({group.count} leaves)" if ranged else shown
+
+
+def _clip_path(path: str) -> str:
+    """A path without its middle, if it is long."""
+    if len(path) <= _MAX_PATH:
+        return path
+    half = _MAX_PATH // 2
+    return f"{path[:half]}...{path[-half:]}"
 
 
 def _axis_text(change: Change) -> str:

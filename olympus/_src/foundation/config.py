@@ -290,7 +290,7 @@ compile_progress = define(
     "compile_progress",
     setting_types.choice("auto", "on", "off"),
     "auto",
-    "Whether a compilation that takes over two seconds says so on stderr, with the "
+    "Whether traces, lowerings and compilations of over two seconds say so, with the "
     "lines of most operations; 'auto' where that is a terminal or a notebook.",
 )
 log_checkpoint_residuals = define(

@@ -108,7 +108,7 @@ def build(
         reused = compilation.is_loaded(lowered, built)
         if not reused and progress.is_on():
             name = lowered.module_name
-            with progress.Watch(
+            with progress.watch_compilation(
                 lowered.program, name.removeprefix("jit_"), _last(name)
             ):
                 loaded = compilation.load(lowered, built)

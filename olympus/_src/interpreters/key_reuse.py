@@ -491,6 +491,12 @@ _REMEDY = (
 )
 
 
+_USE_THE_NEW = (
+    "use the keys that the split gave, and no more the one that it took: "
+    "`key, subkey = random.split(key)`"
+)
+
+
 def _reuse_error(first: Use, again: Use, in_loop: bool) -> errors.KeyReuseError:
     name = _function_name(again)
     if in_loop and first.origin is again.origin:
@@ -500,10 +506,14 @@ def _reuse_error(first: Use, again: Use, in_loop: bool) -> errors.KeyReuseError:
             "carry the key, and begin with `key, subkey = random.split(key)`; or scan "
             "over `random.split(key, length)`"
         )
+    places = _place(first), _place(again)
+    if places[0] == places[1]:
+        places = _exact_place(first), _exact_place(again)
+    is_split = first.position is not None and "split(" in places[0].splitlines()[0]
+    remedy = _USE_THE_NEW if is_split else f"{_REMEDY}, before {_short_place(first)}"
     return errors.KeyReuseError(
         f"{name}: each random key may be consumed once, got one that is consumed twice"
-        f"\n  first: {_place(first)}\n  again: {_place(again)}\n{_REMEDY}, before "
-        f"{_short_place(first)}"
+        f"\n  first: {places[0]}\n  again: {places[1]}\n{remedy}"
     )
 
 
@@ -529,9 +539,20 @@ def _place(use: Use) -> str:
     return text
 
 
-def _line_text(position: Any) -> str:
+def _exact_place(use: Use) -> str:
+    """The place with its column, and where that was called."""
+    position = use.position
+    if position is None:
+        return _place(use)
+    text = _line_text(position, f":{position.column}")
+    for call in position.callers[:1] if use.call is None else [use.call]:
+        text += f"\n         called at {_line_text(call, f':{call.column}')}"
+    return text
+
+
+def _line_text(position: Any, column: str = "") -> str:
     line = linecache.getline(position.file, position.line).strip()
-    place = f"{position.file}:{position.line} ({position.function})"
+    place = f"{position.file}:{position.line}{column} ({position.function})"
     return f"{place}: {line}" if line else place
 
 

@@ -16,6 +16,7 @@ from olympus._src.interpreters import (
     fusion_limits,
     partial_eval,
     program_meshes,
+    progress,
     ref_arguments,
     type_constraints,
 )
@@ -171,6 +172,29 @@ def lower(
       keep_unused: keep inputs nobody reads as arguments.
       result_names: a path for each output.
     """
+    with progress.watch_lowering(program, name):
+        return _lower(
+            program,
+            consts,
+            name,
+            device,
+            platform,
+            donated,
+            keep_unused,
+            result_names,
+        )
+
+
+def _lower(
+    program: ir.Olympuspr,
+    consts: Sequence[Any],
+    name: str,
+    device: Any,
+    platform: str | None,
+    donated: Sequence[bool],
+    keep_unused: bool,
+    result_names: Sequence[str] | None,
+) -> LoweredProgram:
     start = time.perf_counter()
     source = program if config.debug_key_reuse.value else None
     high_use = None

@@ -1,7 +1,7 @@
 """Checks of results for NaN and infinity, where settings request them.
 
 A check reads the results alone. Where one is bad, the arguments are looked at, and then
-`checkify.number_search`, loaded then, finds the operation.
+`checkify.number_reports`, loaded then, finds the operation and words the error.
 """
 
 from __future__ import annotations

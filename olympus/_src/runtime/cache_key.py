@@ -11,6 +11,7 @@ import hashlib
 import os
 
 from olympus._src.runtime import client, machine, versions
+from olympus._src.runtime.compiling import Options
 from olympus._src.runtime.versions import CompileOptions, Device
 
 # Grows where entries of an older olympus must not be named: with the meaning of any
@@ -39,14 +40,19 @@ def key(code: bytes, built: CompileOptions, device: Device) -> str:
     )
 
 
-def parts(code: bytes, built: CompileOptions, device: Device) -> dict[str, str]:
+def parts(
+    code: bytes, built: CompileOptions, device: Device, options: Options
+) -> dict[str, str]:
     """What a key is made of, to say which of it differs from that of another.
 
     Args:
       code, built, device: as for `key`.
+      options: those of the program by name, which `built` has among others.
     """
     named = {f"{name} of the machine": str(v) for name, v in _facts_of(device).items()}
     named |= {name: os.environ.get(name, "") for name in _VARIABLES}
+    named["XLA_FLAGS"] = os.environ.get("XLA_FLAGS", "")
+    named["compiler options"] = ", ".join(f"{k}={v}" for k, v in sorted(options))
     named["options"] = digest(built.SerializeAsString())[:16]
     named["module"] = digest(code)[:16]
     named["format"] = _FORMAT

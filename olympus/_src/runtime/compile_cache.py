@@ -145,6 +145,8 @@ def load(
     """
     cache = _open() if is_on() and not _is_dumping(options) else None
     if cache is None:
+        if is_on():
+            compile_notes.add(_why_unused(options))
         return compiling.load(_code(text), devices, built, options)
     from olympus._src.runtime import cache_key
 
@@ -155,7 +157,7 @@ def load(
         return compiling.load(_code(text), devices, built, options)
 
     def parts() -> dict[str, str]:
-        return cache_key.parts(_code(text), built, devices[0])
+        return cache_key.parts(_code(text), built, devices[0], options)
 
     entry = _fetch(cache, key, devices, built, compile_again)
     if entry is None:
@@ -169,6 +171,12 @@ def load(
     if not options and len(devices) == 1 and devices[0] == client.default_device():
         prefetch.trail.note(cache.folder, key, size)
     return program
+
+
+def _why_unused(options: Options) -> str:
+    if _is_dumping(options):
+        return "not looked for on disk, since XLA is to write dumps of it"
+    return f"the cache on disk is off: {folder() or 'no folder'} cannot be used"
 
 
 def has(

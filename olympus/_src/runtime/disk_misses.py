@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import time
 from typing import Any
 
@@ -23,11 +24,15 @@ def explain(cache: DiskCache, key: str, name: str, parts: dict[str, str]) -> str
       parts: what the key is made of.
     """
     start = f"not in the cache on disk ({cache.folder})"
+    if os.path.isfile(cache.path(key)):
+        return f"{start}: its entry is damaged"
     alike = _entries_of(cache, name)
     if not alike:
         shortest = compiler.persistent_cache_min_compile_time_secs.value
-        more = f", or compiled in less than {shortest:g} s" if shortest > 0 else ""
-        return f"{start}: no program named {name} was kept, it was removed{more}"
+        more = (
+            f" (what compiles in less than {shortest:g} s is not)" if shortest else ""
+        )
+        return f"{start}: no program named {name} was kept{more}, or it was removed"
     differing = min((_differences(known, parts) for known in alike), key=len)
     if not differing:
         return f"{start}: its entry was damaged or removed"
@@ -60,13 +65,16 @@ def _differences(old: dict[str, Any], new: dict[str, str]) -> list[str]:
         before, after = old.get(name, ""), new.get(name, "")
         if before == after:
             continue
-        if name in ("module", "options"):
+        if name in _DIGESTS:
             changed.append(_DIGESTS[name])
         else:
             changed.append(f"{name}: {before or 'none'}, now {after or 'none'}")
+    if len(changed) > 1 and any(old.get(n, "") != new.get(n, "") for n in _OPTIONS):
+        changed = [text for text in changed if text != _DIGESTS["options"]]
     return changed
 
 
+_OPTIONS = ("compiler options", "XLA_FLAGS")  # which say what the digest is of
 _DIGESTS = {
     "module": "what it computes (its module's text)",
     "options": "the compiler's options",

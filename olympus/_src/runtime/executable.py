@@ -19,6 +19,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from olympus._src import native
+from olympus._src.foundation import compile_notes
 from olympus._src.runtime import (
     client,
     compile_cache,
@@ -88,6 +89,7 @@ def compile(
         if not may_keep or partitioners.TARGET.encode() in code:
             return compiling.load(code, device_list, built, options)
         return compile_cache.load(text, device_list, built, options)
+    compile_notes.add("never kept on disk: it calls Python functions of this process")
     if place.is_cpu:
         return CallbackProgram(code, chosen, options, host_callbacks)
     return compiling.load(mlir.parse(code), device_list, built, options, host_callbacks)
