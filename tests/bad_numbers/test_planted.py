@@ -172,3 +172,14 @@ def test_on_another_device():
     x = olympus.device_put(np.asarray([1, -1], np.float32), olympus.devices()[1])
     error = error_of(olympus.jit(lambda x: jnp.log(x)), x)
     assert (error.primitive, error.index) == ("log", (1,))
+
+
+def test_a_program_of_many_different_equations_is_searched_in_one_piece():
+    @olympus.jit
+    def f(x):
+        for _ in range(70):
+            x = jnp.concatenate([x, x[:1]]) * 0.5
+        return jnp.log(x - 1.0)
+
+    error = error_of(f, np.ones(3, np.float32))
+    assert error.primitive == "log"

@@ -35,9 +35,10 @@ class Shardings:
       NotImplementedError: a format has another layout than the default.
     """
 
-    __slots__ = ("key", "places")
+    __slots__ = ("_hash", "key", "places")
 
     def __init__(self, places: Any, option: str) -> None:
+        self._hash: int | None = None  # of what most functions share
         leaves, structure = tree.flatten(places, sharding_arguments.is_leaf)
         for leaf in leaves:
             layout = leaf.layout if isinstance(leaf, Format) else None
@@ -50,7 +51,9 @@ class Shardings:
         return type(other) is Shardings and self.key == other.key
 
     def __hash__(self) -> int:
-        return hash(self.key)
+        if self._hash is None:
+            self._hash = hash(self.key)
+        return self._hash
 
     def __bool__(self) -> bool:
         return any(leaf is not None for leaf in self.key[0])

@@ -170,7 +170,8 @@ class Call:
     def without_values(self) -> Call:
         """`light`, without the static values too: what names are made of."""
         light = self.light()
-        light.static_args = [(i, None) for i, _ in self.static_args]
+        if self.static_args:
+            light.static_args = [(i, None) for i, _ in self.static_args]
         light.static_kwargs = ()
         return light
 

@@ -129,7 +129,10 @@ def trace_call(
     start = time.perf_counter()
     info = call.debug_info()
     run, results = flat_function(fun, call, info)
-    with progress.watch_trace(info):
+    if progress.is_on():  # a `with` costs more than to ask
+        with progress.watch_trace(info):
+            program, consts = partial_eval.trace_to_olympuspr(run, call.avals, info)
+    else:
         program, consts = partial_eval.trace_to_olympuspr(run, call.avals, info)
     info.result_paths = results.paths
     if config.debug_key_reuse.value:

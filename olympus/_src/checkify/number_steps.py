@@ -36,6 +36,31 @@ _MAX_CANDIDATES = 8  # equations that are looked at before the first is blamed
 Path = tuple[ir.Eqn, ...]
 
 
+# Programs of few equations, or of large arrays, are not searched in one piece: of the
+# others each equation costs a fifth there of what it costs by itself.
+_FEW, _LARGE, _PIECES = 60, 1 << 20, 5
+
+
+def _is_varied(program: ir.Olympuspr) -> bool:
+    """Whether most equations of a program are unlike the others."""
+    keys: set[Any] = set()
+    total = size = 0
+    for eqn in _equations(program):
+        if number_search.is_mapped_loop(eqn):
+            return False
+        keys.add(_key(eqn))
+        total += 1
+        size += sum(getattr(v.aval, "size", 0) for v in eqn.outvars)
+    return len(keys) > _FEW and _PIECES * len(keys) > total and size < _LARGE
+
+
+def _equations(program: ir.Olympuspr) -> Iterator[ir.Eqn]:
+    for eqn in program.eqns:
+        yield eqn
+        for inner in ir.subprograms(eqn.params):
+            yield from _equations(inner)
+
+
 class _Outcome(NamedTuple):
     """What a run gave.
 
@@ -70,7 +95,7 @@ def find(
     """
     with config.debug_nans(False), config.debug_infs(False):
         place = lowered.device if lowered.committed else None
-        if lowered.division is None:
+        if lowered.division is None and not _is_varied(lowered.program):
             steps = _Steps(lowered.program, args, _Units(place), np.True_)
             try:
                 return _find(steps, nans, infs, hidden)
@@ -120,6 +145,15 @@ def bad_elements(x: Any, nans: bool, infs: bool) -> Any:
 
 def _bad_in(x: Any, plan: Plan) -> Any:
     return bad_elements(np.asarray(x), plan.nans, plan.infs)
+
+
+def _has_bad(x: Any, plan: Plan) -> bool:
+    value = np.asarray(x)
+    if value.dtype.kind == "f" and value.size:  # the least and the greatest say it
+        with np.errstate(invalid="ignore"):
+            ends = np.asarray([value.min(), value.max()])
+        return bool(bad_elements(ends, plan.nans, plan.infs).any())
+    return bool(bad_elements(value, plan.nans, plan.infs).any())
 
 
 class _Whole:
@@ -221,7 +255,7 @@ class _Walk:
 
     def _any_bad(self, eqn: ir.Eqn, outs: Sequence[Any]) -> bool:
         return any(
-            _bad_in(x, self.plan).any()
+            _has_bad(x, self.plan)
             for x, v in zip(outs, eqn.outvars, strict=True)
             if number_search.may_be_bad(v)
         )
@@ -354,10 +388,10 @@ class _Units:
     def apply(self, eqn: ir.Eqn, inputs: list[Any]) -> list[Any]:
         """The results of an equation."""
         args = _operands(eqn, inputs)
-        key = _key(eqn, args)
+        key = _key(eqn)
         compiled = self._compiled.get(key)
         if compiled is None:
-            program = _alone(eqn, args)
+            program = _alone(eqn)
             compiled = self._compiled[key] = self.build(program, eqn.primitive.name)
         return list(compiled.call(args))
 
@@ -374,7 +408,7 @@ class _Units:
         args = _operands(eqn, inputs)
         if eqn not in self._searched:
             name = eqn.primitive.name
-            program = _alone(eqn, args)
+            program = _alone(eqn)
             searched = number_search.Searched(program, name, self._place)
             self._searched[eqn] = searched
         return self._searched[eqn], args
@@ -395,18 +429,20 @@ def _operands(eqn: ir.Eqn, inputs: list[Any]) -> list[Any]:
     )
 
 
-def _key(eqn: ir.Eqn, args: Sequence[Any]) -> Any:
+def _key(eqn: ir.Eqn) -> Any:
     """Equal for equations that are alike; the equation where that is not known."""
     numbers: dict[Any, int] = {}
     places = [
-        (caching.exact(v.val), v.aval)
-        if type(v) is ir.Literal
-        else numbers.setdefault(v, len(numbers))
+        (
+            caching.exact(v.val)
+            if type(v) is ir.Literal
+            else numbers.setdefault(v, len(numbers)),
+            v.aval,
+        )
         for v in eqn.invars
     ]
     params = [(name, caching.exact(value)) for name, value in eqn.params.items()]
-    avals = [x.aval for x in args]
-    key = eqn.primitive, tuple(params), tuple(places), tuple(avals)
+    key = eqn.primitive, tuple(params), tuple(places)
     try:
         hash(key)
     except TypeError:
@@ -414,7 +450,7 @@ def _key(eqn: ir.Eqn, args: Sequence[Any]) -> Any:
     return key
 
 
-def _alone(eqn: ir.Eqn, args: Sequence[Any]) -> ir.Olympuspr:
+def _alone(eqn: ir.Eqn) -> ir.Olympuspr:
     """The program of one equation."""
     variables = [v for v in eqn.invars if type(v) is not ir.Literal]
     invars = list(dict.fromkeys(variables))
