@@ -122,6 +122,24 @@ def test_a_mapped_while_loop_is_looked_into():
     assert "cure: log" in str(error)
 
 
+def test_a_mapped_while_loop_in_a_scan_is_looked_into():
+    def shrink(x):
+        def step(carry):
+            x, i = carry
+            return jnp.log(x), i + 1
+
+        return lax.while_loop(lambda c: c[1] < x.astype("int32"), step, (x, 0))[0]
+
+    @olympus.jit
+    def f(rows):
+        return lax.scan(lambda c, row: (c, olympus.vmap(shrink)(row)), 0.0, rows)[1]
+
+    error = error_of(f, np.asarray([[1, 1], [2, 4]], np.float32))
+    assert error.primitive == "log"
+    assert error.iterations == (1, 3)
+    assert error.index == (1,)
+
+
 def test_callers_are_those_of_this_call_not_of_the_first_trace():
     @olympus.jit
     def inner(x):

@@ -12,6 +12,7 @@ if the outcome is as bad as before, the search goes on behind it.
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
@@ -97,10 +98,10 @@ def find(
         place = lowered.device if lowered.committed else None
         if lowered.division is None and not _is_varied(lowered.program):
             steps = _Steps(lowered.program, args, _Units(place), np.True_)
-            try:
-                return _find(steps, nans, infs, hidden)
-            except (NotImplementedError, TypeError):
-                pass  # an operation that runs in its program only
+            # An operation may run in its program only.
+            with contextlib.suppress(Exception):
+                finding = _find(steps, nans, infs, hidden)
+                return finding and _within(finding, Plan(nans, infs), _Units(place))
         whole = _Whole(lowered, args, lowered.division or place)
         return _find(whole, nans, infs, hidden)
 
@@ -114,6 +115,24 @@ def _find(runner: Any, nans: bool, infs: bool, hidden: bool = False) -> Finding 
         if outcome.path is not None:
             return outcome.look()
     return None
+
+
+def _within(finding: Finding, plan: Plan, units: _Units) -> Finding:
+    """What in a mapped loop it was, where that loop is in another one."""
+    *around, eqn = finding.path
+    if not _is_stepped(eqn) or any(x is None for x in finding.operands):
+        return finding
+    walk = _Walk(plan, units)
+    walk.evaluate_one(eqn, list(map(as_array, finding.operands)))
+    if walk.path is None:
+        return finding
+    inner: Finding = walk.look()
+    path, steps = (*around, *inner.path), (*finding.steps, *inner.steps)
+    return inner._replace(path=path, steps=steps)
+
+
+def _is_stepped(eqn: ir.Eqn) -> bool:
+    return number_search.is_mapped_loop(eqn) and "body_nconsts" in eqn.params
 
 
 def _first_that_matters(runner: Any, nans: bool, infs: bool, every: bool) -> _Outcome:
@@ -203,6 +222,14 @@ class _Steps:
         bad = [_bad_in(x, plan) for x, v in pairs if number_search.may_be_bad(v)]
         return _Outcome(walk.path, walk.look, [self._of_rows(b) for b in bad])
 
+    def without_done(self, x: Any, plan: Plan) -> Any:
+        """A value in the program, without what is bad in rows that do not count."""
+        n = self._rows.ndim
+        if x is None or x.shape[:n] != self._rows.shape:
+            return x
+        bad = bad_elements(x, plan.nans, plan.infs)
+        return np.where(bad & ~self._of_rows(bad), np.ones((), x.dtype), x)
+
     def _of_rows(self, bad: Any) -> Any:
         rows = self._rows
         return bad & rows.reshape(rows.shape + (1,) * (bad.ndim - rows.ndim))
@@ -235,12 +262,16 @@ class _Walk:
                 env.pop(v, None)
         return [_value(v, env) for v in program.outvars]
 
+    def evaluate_one(self, eqn: ir.Eqn, inputs: list[Any]) -> list[Any]:
+        """The results of one equation."""
+        return self._outputs(eqn, inputs, ())
+
     def _outputs(self, eqn: ir.Eqn, inputs: list[Any], around: Path) -> list[Any]:
         inner = _program_in(eqn, inputs)
         path = (*around, eqn)
         if inner is not None:
             return self.evaluate(*inner, path)
-        if number_search.is_mapped_loop(eqn) and "body_nconsts" in eqn.params:
+        if _is_stepped(eqn):
             return self._mapped_loop(eqn, inputs, path)
         if any(ir.subprograms(eqn.params)):
             return self._loop(eqn, inputs, path)
@@ -316,8 +347,11 @@ class _Walk:
 
         def look() -> Finding:
             inside = outcome.look()
-            steps = (i, *inside.steps)
-            return inside._replace(path=(*path, *inside.path), steps=steps)
+            return inside._replace(
+                path=(*path, *inside.path),
+                steps=(i, *inside.steps),
+                results=[body.without_done(x, plan) for x in inside.results],
+            )
 
         self.path, self.look = (*path, *outcome.path), look
 
