@@ -764,7 +764,7 @@ def strides_of_a_convolution():
     )
 
 
-@mistake("debug.print", "x in '{x}'", "are y")
+@mistake("debug.print", "'x' in '{x}'", "are y")
 def name_in_a_format():
     olympus.debug.print("{x}", y=1)
 

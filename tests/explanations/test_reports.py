@@ -371,7 +371,9 @@ def test_static_values_are_not_kept_alive_by_notes():
 def test_a_report_leaves_the_exit_status_as_it_is(tmp_path, last, status):
     path = tmp_path / "program.py"
     path.write_text(
-        "import os, sys, olympus\n"
+        "import os, signal, sys, olympus\n"
+        # A shell has programs in the background ignore it.
+        "signal.signal(signal.SIGINT, signal.default_int_handler)\n"
         "f = olympus.jit(lambda x: x * 2)\n"
         "for n in (1, 2):\n"
         "    f(olympus.numpy.ones(n))\n"

@@ -330,7 +330,7 @@ def _check_format(fmt: str, args: Any, kwargs: Any) -> None:
     except KeyError as error:
         known = ", ".join(kwargs) or "none"
         raise KeyError(
-            f"debug.print: {error.args[0]} in {fmt!r} is not among the keyword "
+            f"debug.print: {error.args[0]!r} in {fmt!r} is not among the keyword "
             f"arguments, which are {known}"
         ) from None
     positions = [i for i in range(len(args)) if i not in checker.used]
