@@ -57,6 +57,8 @@ def _sample(config, items):
 
 
 def _is_left_out(item):
+    if sampling.SHARE > 1 and not sampling.is_in_part(item.nodeid, sampling.SHARE):
+        return True
     share = item.get_closest_marker("sampled")
     if share is None or item.get_closest_marker("slow") is None:
         return False
