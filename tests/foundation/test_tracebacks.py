@@ -111,9 +111,9 @@ def test_marks(inside):
     assert ("outer", True) in marked
 
 
-def test_auto_marks_under_ipython(inside, monkeypatch):
+def test_auto_removes_under_ipython_too(inside, monkeypatch):
     monkeypatch.setattr(builtins, "__IPYTHON__", True, raising=False)
-    assert "check" in _frames(_error(inside, "auto").__traceback__)
+    assert "check" not in _frames(_error(inside, "auto").__traceback__)
 
 
 def test_a_cause_stays(inside):

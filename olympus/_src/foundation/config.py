@@ -320,7 +320,7 @@ traceback_filtering = define(
     "auto",
     "How olympus's own frames leave the tracebacks of errors: not at all ('off'), by "
     "the mark that IPython and pytest know ('tracebackhide'), or by removal, with or "
-    "without a note that says so; 'auto' marks under IPython and removes elsewhere.",
+    "without a note that says so; 'auto' removes them, with a note.",
 )
 tracer_error_num_traceback_frames = define(
     "tracer_error_num_traceback_frames",

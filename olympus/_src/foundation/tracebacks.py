@@ -7,7 +7,6 @@ traceback stays with the error as `__olympus_full_traceback__`.
 
 from __future__ import annotations
 
-import builtins
 import contextlib
 import functools
 from collections.abc import Callable
@@ -54,9 +53,8 @@ def hide(error: BaseException) -> None:
     vocabulary.translate_error(error)
     _name_code(error)
     mode = config.traceback_filtering.value
-    if mode == "auto":
-        marks = hasattr(builtins, "__IPYTHON__")
-        mode = "tracebackhide" if marks else "quiet_remove_frames"
+    if mode == "auto":  # IPython prints the last frame though it is marked
+        mode = "quiet_remove_frames"
     if mode == "off" or error.__traceback__ is None:
         return
     if mode == "tracebackhide":
