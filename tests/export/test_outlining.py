@@ -103,3 +103,13 @@ def test_parameters_that_are_equal_in_python_alone_stay_apart():
         for limit in (0.0, -0.0, 0, False)
     ]
     assert len(set(keys)) == 4
+
+
+def test_symbolic_sizes_are_those_of_the_whole_program():
+    (b,) = export.symbolic_shape("b")
+    f = olympus.jit(lambda v: jnp.argwhere(v > 0, size=v.shape[0]))
+    exported = export.export(f)(olympus.ShapeDtypeStruct((b,), jnp.float32))
+    loaded = export.deserialize(exported.serialize())
+    for values in ([1.0, -1.0, 2.0], [3.0]):
+        x = jnp.asarray(np.array(values, np.float32))
+        np.testing.assert_array_equal(loaded.call(x), f(x))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import collections
+import copy
 import functools
 import gc
 import inspect
@@ -732,3 +733,16 @@ def test_loops_run_by_known_calls():
         c, y = step(c, 1.0)
     assert c == 50
     assert y.shape == ()
+
+
+def test_copies_call_the_same_programs():
+    f = olympus.jit(lambda x, n: x * n, static_argnums=1)
+    x = jnp.ones(2)
+    f(x, 2)
+    f(x, 2)
+    compiled = f.lower(x, 2).compile()
+    for other in (copy.copy(f), copy.deepcopy(f)):
+        for n in (2, 3, 2):
+            same(other(x, n), n * x)
+    for other in (copy.copy(compiled), copy.deepcopy(compiled)):
+        same(other(x), 2 * x)

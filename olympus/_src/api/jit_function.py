@@ -138,6 +138,11 @@ class JitFunction(native_calls.Caller):
         self._divides = bool(options.in_shardings) or bool(options.out_shardings)
         self._plain = self._plain and not self._divides
 
+    def __getstate__(self) -> dict[str, Any]:
+        # A copy of the same function finds what is compiled, by the function.
+        own = dict(self.__dict__, _state=None, _params=None)
+        return own | {"_flat_entries": {}, "_tree_entries": {}, "_placed_entries": {}}
+
     def __repr__(self) -> str:
         kind = "PjitFunction" if vocabulary.is_jax() else "jit"
         return f"<{kind} of {self._fun!r}>"

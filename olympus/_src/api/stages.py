@@ -355,6 +355,12 @@ class Compiled(native_calls.Caller, _Stage):
     def __get__(self, instance: Any, owner: Any = None) -> Compiled:
         return self  # as an attribute of a class it is no method
 
+    def __copy__(self) -> Compiled:
+        return self  # it cannot change
+
+    def __deepcopy__(self, memo: Any) -> Compiled:
+        return self
+
     def adopt(self, compiled: CompiledProgram) -> None:
         """Runs this program from the next call on."""
         self._compiled = compiled

@@ -55,6 +55,8 @@ def _key(eqn: ir.Eqn) -> Any:
         return None
     if next(iter(ir.subprograms(eqn.params)), None) is not None:
         return None
+    if any(map(_has_symbols, eqn.params.values())):  # sizes of the program around it
+        return None
     params = caching.exact(tuple(sorted(eqn.params.items())))
     key = (eqn.primitive, params, tuple([v.aval for v in eqn.invars]))
     try:
@@ -62,6 +64,12 @@ def _key(eqn: ir.Eqn) -> Any:
     except TypeError:
         return None
     return key
+
+
+def _has_symbols(value: Any) -> bool:
+    if isinstance(value, (tuple, list)):
+        return any(map(_has_symbols, value))
+    return sizes.is_symbolic(value)
 
 
 def _function(eqn: ir.Eqn, key: Any, platform: str) -> ir.ClosedOlympuspr | None:

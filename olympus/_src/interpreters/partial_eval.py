@@ -206,8 +206,9 @@ class DynamicOlympusprTrace(trace.Trace):
             f"for {info.traced_for}."
         )
         var = tracer.variable  # type: ignore[attr-defined]
-        parts = (text, self._dependence(var), self._static_cure(var))
-        return " ".join([part for part in parts if part])
+        reason, cure = self._dependence(var), self._static_cure(var)
+        text = f"{text} {reason}" if reason else text
+        return f"{text}\n{cure}" if cure else text
 
     def made_at(self, tracer: trace.Tracer) -> str:
         info = self.debug_info
