@@ -3,7 +3,7 @@
 One seed chooses, for all lists: the commit's hash, so that each commit takes another
 part and the same commit always the same one. It is printed in the report's header.
 `OLYMPUS_TEST_SEED` sets it; with `OLYMPUS_SWEEP=all` (`make full`) a run takes all.
-`OLYMPUS_TEST_SHARE=2` takes every second test of any kind, for a further interpreter.
+`OLYMPUS_TEST_SHARE=4` takes every fourth test of any kind, for a further interpreter.
 """
 
 from __future__ import annotations
