@@ -163,6 +163,41 @@ def test_nodes_that_c_does_not_know():
             f(Dict(a=x))
 
 
+def test_a_namedtuple_with_methods_of_its_own():
+    class Rows(collections.namedtuple("Rows", "values weights")):
+        __slots__ = ()
+
+        def __len__(self):
+            return self.values.shape[0]
+
+        def __iter__(self):
+            return (self.values[i] for i in range(len(self)))
+
+        def __getitem__(self, at):
+            return self.values[at]
+
+        def __bool__(self):
+            raise ValueError("ambiguous")
+
+        def __eq__(self, other):
+            raise ValueError("ambiguous")
+
+        __hash__ = None
+
+    @olympus.jit
+    def f(rows, nest):
+        return Rows(rows.weights, rows.values * nest["a"].weights), len(rows)
+
+    rows = Rows(jnp.arange(3.0), jnp.ones(2))
+    for i in range(4):
+        out, count = f(rows, {"b": None, "a": Rows(jnp.ones(1), jnp.full(3, float(i)))})
+        assert type(out) is Rows
+        assert count == 3
+        same(out.values, jnp.ones(2))
+        same(out.weights, i * jnp.arange(3.0))
+    assert known(f) == (native.calls is not None)
+
+
 def test_a_namedtuple_that_is_registered_later():
     class Tagged(collections.namedtuple("Tagged", "x tag")):
         __slots__ = ()

@@ -157,7 +157,9 @@ def _numbered(x: Any, count: Iterator[int]) -> Any:
     if kind is tuple or kind is list:
         return kind([_numbered(v, count) for v in x])
     if tree.is_record_type(kind):
-        return kind._make([_numbered(v, count) for v in x])
+        # The fields, past methods of the class: it may define its own iteration.
+        fields = tuple.__iter__(x)
+        return tuple.__new__(kind, [_numbered(v, count) for v in fields])
     return _Place(next(count))
 
 
