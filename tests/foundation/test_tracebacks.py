@@ -161,3 +161,55 @@ def test_the_wrapper_looks_like_the_function(inside):
     assert inside["inner"].__doc__ == "Doubles."
     assert inside["inner"].__name__ == "inner"
     assert inside["inner"](3) == 6
+
+
+# A public function that meets an error of its own on the way to another.
+FALLBACK = """
+@api_boundary
+def find(table, key, other):
+    try:
+        return table[key]
+    except KeyError:
+        return other(key)
+"""
+
+
+def _found(error_of_other):
+    names = {"api_boundary": tracebacks.api_boundary}
+    exec(compile(FALLBACK, INSIDE, "exec"), names)
+    with pytest.raises(Negative) as caught:
+        names["find"]({}, 1, error_of_other)
+    return "".join(traceback.format_exception(caught.value))
+
+
+def test_errors_that_olympus_handled_are_not_printed():
+    def other(key):
+        raise Negative(key)
+
+    assert "KeyError" not in _found(other)
+    with config.traceback_filtering("off"):
+        assert "KeyError" in _found(other)
+
+
+def test_errors_that_the_user_handled_are_printed():
+    def other(key):
+        try:
+            return [][key]
+        except IndexError:
+            raise Negative(key)  # noqa: B904 - the chain is what is tested
+
+    assert "IndexError" in _found(other)
+
+
+def test_a_cause_is_printed_without_our_frames(inside):
+    def user(x):
+        try:
+            inside["inner"](x)
+        except Negative as error:
+            raise Negative("mine") from error
+
+    with pytest.raises(Negative) as caught:
+        inside["outer"](user, -1)
+    text = "".join(traceback.format_exception(caught.value))
+    assert "must not be negative, got -1" in text
+    assert INSIDE not in text

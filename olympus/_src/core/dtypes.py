@@ -473,11 +473,11 @@ def _concrete_dtype(dtype: Any, fun_name: str) -> Any:
         )
     try:
         concrete = as_dtype(dtype)
-    except TypeError as error:
+    except TypeError:
         raise TypeError(
             f"{fun_name}: dtype must be a dtype, a scalar class or a name, got "
             f"{dtype!r}; {_dtype_cure(dtype)}"
-        ) from error
+        ) from None
     if not is_supported(concrete):
         raise TypeError(
             f"{fun_name}: dtype must be of numbers, booleans or keys, in this "

@@ -15,7 +15,7 @@ from types import FunctionType
 from typing import Any, ForwardRef
 
 from olympus._src import native
-from olympus._src.foundation import source_info
+from olympus._src.foundation import source_info, tracebacks
 
 
 class Late:
@@ -39,6 +39,7 @@ class Late:
             name: file for file, listed in names.items() for name in listed.split()
         }
 
+    @tracebacks.api_boundary
     def load(self, name: str) -> Any:
         """The module's attribute; what its `__getattr__` returns.
 
@@ -55,8 +56,11 @@ class Late:
             _claim(self._page, page, value)
             page[name] = guarded(page[name])
             return page[name]
-        raise AttributeError(
-            f"module {self._page!r} has no attribute {name!r}{self._hint(name)}"
+        hint = self._hint(name)
+        text = f"module {self._page!r} has no attribute {name!r}{hint}"
+        # Python adds a suggestion of its own where the object is known.
+        raise (
+            AttributeError(text, name=name, obj=None) if hint else AttributeError(text)
         )
 
     def _hint(self, name: str) -> str:

@@ -1,8 +1,9 @@
 """Removes olympus's own frames from the tracebacks that users see.
 
 Public functions are wrapped by `api_boundary`. An error that passes one loses, from its
-traceback, the frames between the user's own; nothing else about it changes. The whole
-traceback stays with the error as `__olympus_full_traceback__`.
+traceback, the frames between the user's own; errors that olympus met and handled before
+it are not printed. Nothing else about it changes, and the whole traceback stays with it
+as `__olympus_full_traceback__`.
 """
 
 from __future__ import annotations
@@ -100,8 +101,36 @@ def _remove(error: BaseException, traceback: TracebackType, *, noted: bool) -> N
         # An error class with slots keeps nothing, so its traceback stays whole.
         return
     error.__traceback__ = _chain(user_entries, None)
+    _shorten_earlier(error)
     if noted and NOTE not in getattr(error, "__notes__", ()):
         error.add_note(NOTE)
+
+
+def _shorten_earlier(error: BaseException) -> None:
+    """Removes our frames from what Python prints before an error.
+
+    A cause is named, so its text stays. An error that we met and handled by ourselves,
+    as a miss in a table is, says nothing to users.
+    """
+    cause, context = error.__cause__, error.__context__
+    if cause is not None:
+        if cause.__traceback__ is not None:
+            _remove(cause, cause.__traceback__, noted=False)
+    elif context is not None and not error.__suppress_context__:
+        error.__suppress_context__ = _is_ours(context)
+
+
+def _is_ours(error: BaseException) -> bool:
+    """Whether no frame of an error, or of those before it, is the user's."""
+    seen: set[int] = set()
+    here: BaseException | None = error
+    while here is not None and id(here) not in seen:
+        seen.add(id(here))
+        files = [e.tb_frame.f_code.co_filename for e in _entries(here.__traceback__)]
+        if not all(map(source_info.is_internal, files)):
+            return False
+        here = here.__cause__ or here.__context__
+    return True
 
 
 def _remember(error: BaseException, entries: list[TracebackType]) -> None:
@@ -117,7 +146,7 @@ def _remember(error: BaseException, entries: list[TracebackType]) -> None:
     setattr(error, FULL, _chain(outer, full))
 
 
-def _entries(traceback: TracebackType) -> list[TracebackType]:
+def _entries(traceback: TracebackType | None) -> list[TracebackType]:
     entries = []
     here: TracebackType | None = traceback
     while here is not None:

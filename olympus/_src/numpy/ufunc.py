@@ -15,7 +15,7 @@ from olympus._src.core.array_type import (
     Indices,
     OptionalArray,
 )
-from olympus._src.foundation import source_info
+from olympus._src.foundation import source_info, tracebacks
 from olympus._src.interpreters import concrete_arrays
 from olympus._src.lax import shaping
 from olympus._src.numpy import (
@@ -31,6 +31,8 @@ from olympus._src.numpy import (
     ufunc_methods,
 )
 from olympus._src.numpy.promotion import aval_of, check_arraylike
+
+_refuse_out = tracebacks.api_boundary(promotion.check_out)
 
 Rule = Callable[..., Any] | None
 
@@ -110,7 +112,8 @@ class ufunc:
     def __call__(
         self, *args: ArrayLike, out: None = None, where: None = None
     ) -> Array | tuple[Array, ...]:
-        promotion.check_out(self.__name__, out)
+        if out is not None:
+            _refuse_out(self.__name__, out)
         if where is not None:
             raise NotImplementedError(
                 f"numpy.{self.__name__}: `where` requires `out`, which is not "

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from olympus._src.foundation import tracebacks
 from olympus._src.foundation.interning import Interned
 from olympus._src.runtime import client, shardings
 from olympus._src.runtime.versions import DeviceList, HloSharding
@@ -251,6 +252,7 @@ def _unpickle(mesh: Any, spec: PartitionSpec, kind: str | None) -> NamedSharding
     return NamedSharding(mesh, spec, memory_kind=kind)
 
 
+@tracebacks.api_boundary
 def _check_axes(mesh: Any, spec: PartitionSpec) -> None:
     names = axes_of(spec.partitions)
     for name in (*names, *spec.unreduced, *spec.reduced):

@@ -47,7 +47,9 @@ def tree_flatten(tree: PyTree, is_leaf: IsLeaf = None) -> tuple[list[Any], PyTre
     try:
         return flatten(tree, is_leaf)
     except ValueError as error:
-        raise _explain_error(error) from error.__cause__
+        if "Comparator" not in str(error):
+            raise
+        raise _unordered_keys(error) from None
 
 
 def tree_leaves(tree: PyTree, is_leaf: IsLeaf = None) -> list[Any]:
@@ -129,7 +131,9 @@ def tree_flatten_with_path(
     try:
         return default_registry.flatten_with_path(tree, predicate)
     except ValueError as error:
-        raise _explain_error(error) from error.__cause__
+        if "Comparator" not in str(error):
+            raise
+        raise _unordered_keys(error) from None
 
 
 def tree_leaves_with_path(
@@ -150,10 +154,8 @@ def tree_leaves_with_path(
     return tree_flatten_with_path(tree, is_leaf, is_leaf_takes_path)[0]
 
 
-def _explain_error(error: ValueError) -> ValueError:
-    """An error of jaxlib's, with a message of ours where we know the remedy."""
-    if "Comparator" not in str(error):
-        return error
+def _unordered_keys(error: ValueError) -> ValueError:
+    """What jaxlib says of keys that do not compare, in words of ours."""
     return ValueError(
         "tree.flatten: keys of a dict must have an order, got keys that do not compare "
         f"({error.__cause__ or error}); use keys of one type, or an OrderedDict, whose "
