@@ -489,10 +489,16 @@ def _check_branches(
             first.out_tree, body.out_avals, first.out_avals, "result"
         )
         if wrong:
+            same = [a.shape for a in body.out_avals] == [
+                a.shape for a in first.out_avals
+            ]
+            way = "convert one branch's result, as with astype"
+            if not same:
+                way = "give one branch's result the shape of the other's, as with "
+                way += "numpy.full_like or numpy.broadcast_to"
             raise TypeError(
                 f"{what}: {names[0]} and {name} must return equal types; "
-                f"{'; '.join(wrong)} (which {names[0]} returns); convert one branch's "
-                f"result, as with astype{cure}"
+                f"{'; '.join(wrong)} (which {names[0]} returns); {way}{cure}"
             )
 
 

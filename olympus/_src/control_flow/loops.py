@@ -118,15 +118,27 @@ def _named_like(wrapper: Any, fun: Any) -> Any:
 def _counting_body(body_fun: Any) -> Any:
     def step(carry: Any) -> Any:
         i, upper, value = carry
-        return _next(i), upper, body_fun(i, value)
+        return _next(i), upper, _call_body(body_fun, i, value)
 
     return _named_like(step, body_fun)
+
+
+def _call_body(body_fun: Any, i: Any, value: Any) -> Any:
+    try:
+        return body_fun(i, value)
+    except TypeError as error:
+        if inner_programs.was_refused(error):
+            names = " (i, carry)"
+            raise inner_programs.wrong_count(
+                "fori_loop", body_fun, error, 2, names
+            ) from None
+        raise
 
 
 def _step_function(body_fun: Any) -> Any:
     def step(carry: Any, _: Any) -> Any:
         i, value = carry
-        return (_next(i), body_fun(i, value)), None
+        return (_next(i), _call_body(body_fun, i, value)), None
 
     return _named_like(step, body_fun)
 

@@ -134,7 +134,13 @@ def _trace_body(
     trees: list[Any] = []
 
     def run(*leaves: Any) -> list[Any]:
-        result = fun(*in_tree.unflatten(leaves))
+        args = in_tree.unflatten(leaves)
+        try:
+            result = fun(*args)
+        except TypeError as error:
+            if was_refused(error):
+                raise wrong_count(what, fun, error, len(args)) from None
+            raise
         parts = (result,) if split is None else split(result)
         outs: list[Any] = []
         for part in parts:
@@ -157,6 +163,25 @@ def _trace_body(
     with noted or contextlib.nullcontext():
         program, consts = partial_eval.trace_to_olympuspr(run, in_avals, info)
     return program, consts, trees
+
+
+def was_refused(error: TypeError) -> bool:
+    """Whether the call itself failed, of a function that takes other arguments."""
+    text = str(error)
+    here = error.__traceback__
+    inner = here is not None and here.tb_next is not None
+    return not inner and ("() takes " in text or "() missing " in text)
+
+
+def wrong_count(
+    what: str, fun: Any, error: TypeError, count: int, names: str = ""
+) -> TypeError:
+    """The error for a function that does not take the arguments it is called with."""
+    got = str(error).split("() ", 1)[1]
+    taken = f"{count} argument{'s' * (count != 1)}{names}"
+    return TypeError(
+        f"{what}: {fun_text(fun)} must take {taken}, got a function that {got}"
+    )
 
 
 def _check_results(what: str, fun: Any, result: Any, leaves: list[Any]) -> None:
@@ -658,17 +683,23 @@ def type_mismatches(
     ]
 
 
+def type_cure(actual: Sequence[Any], expected: Sequence[Any]) -> str:
+    """How to make types equal: the dtypes by a conversion, the shapes first."""
+    if any(a.shape != e.shape for a, e in zip(actual, expected, strict=True)):
+        return "return an array of that shape, as with sum or reshape"
+    return "convert the result, as with astype"
+
+
 def check_carry(
     what: str, name: str, body: Body, structure: Any, required: Sequence[Any]
 ) -> None:
     """Raises TypeError where a body returns a carry of another type."""
-    wrong = type_mismatches(
-        structure, body.out_avals[: len(required)], required, "carry"
-    )
+    actual = body.out_avals[: len(required)]
+    wrong = type_mismatches(structure, actual, required, "carry")
     if wrong:
         raise TypeError(
             f"{what}: {name} {fun_text(body.fun)} must return a carry of the "
-            f"input's type; {'; '.join(wrong)}; convert the result, as with astype, or "
+            f"input's type; {'; '.join(wrong)}; {type_cure(actual, required)}, or "
             "start from a carry of that type"
         )
 
