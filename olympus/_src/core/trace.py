@@ -350,7 +350,8 @@ class Tracer:
         if spec:
             raise TypeError(
                 f"format: a traced value has no number to format with {spec!r}, got "
-                f"{self!r}; print it with olympus.debug.print"
+                f"{self.aval.short()}; print it with "
+                f"olympus.debug.print('{{:{spec}}}', x)"
             )
         return repr(self)
 

@@ -44,11 +44,19 @@ def _concatenate_abstract(*operands: Any, dimension: int) -> Any:
             f"{dimension} for {first.short()}"
         )
     other_sizes = [a.shape[:dimension] + a.shape[dimension + 1 :] for a in operands]
-    if any(r != other_sizes[0] for r in other_sizes):
+    wrong = [i for i, sizes in enumerate(other_sizes) if sizes != other_sizes[0]]
+    if wrong:
+        i, odd = wrong[0], operands[wrong[0]]
+        axis = next(
+            d
+            for d in range(first.ndim)
+            if d != dimension and first.shape[d] != odd.shape[d]
+        )
         raise TypeError(
             "Cannot concatenate arrays with shapes that differ in dimensions other "
             f"than the one being concatenated: concatenating along dimension "
-            f"{dimension} in lax.concatenate, got {listed}"
+            f"{dimension} in lax.concatenate, got {listed}; array {i} has size "
+            f"{odd.shape[axis]} on axis {axis}, array 0 has {first.shape[axis]}"
         )
     total = sum(a.shape[dimension] for a in operands)
     shape = (*first.shape[:dimension], total, *first.shape[dimension + 1 :])
@@ -252,14 +260,15 @@ def _slice_abstract(
             f"limit_indices={tuple(limit_indices)} for {operand.short()}"
         )
     shape = []
-    for size, start, limit, step in zip(
-        operand.shape, start_indices, limit_indices, steps, strict=True
+    for axis, (size, start, limit, step) in enumerate(
+        zip(operand.shape, start_indices, limit_indices, steps, strict=True)
     ):
         if not 0 <= start <= limit <= size or step < 1:
             raise TypeError(
                 "lax.slice: requires 0 <= start <= limit <= size and stride >= 1 on "
                 f"each axis, got start_indices={tuple(start_indices)}, limit_indices="
-                f"{tuple(limit_indices)}, strides={strides} for {operand.short()}"
+                f"{tuple(limit_indices)}, strides={strides} for {operand.short()}; "
+                f"axis {axis} of size {size} has no {start}:{limit}:{step}"
             )
         shape.append((limit - start + step - 1) // step)
     return ShapedArray(tuple(shape), operand.dtype, operand.weak_type)

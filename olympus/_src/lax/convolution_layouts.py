@@ -10,9 +10,10 @@ _NAME = "lax.conv_general_dilated"
 def _layout_cure(lhs: Any, rhs: Any, dn: Any, groups: int) -> str:
     """What to write if the channels seem to be last."""
     rank = lhs.ndim
-    is_first = tuple(dn.lhs_spec) == tuple(range(rank))
-    if not is_first or rank < 3:
+    if rank < 3:
         return ""
+    if tuple(dn.lhs_spec) != tuple(range(rank)):
+        return _explicit_layout_cure(lhs, rhs, dn, groups)
     channels, letters = lhs.shape[-1], "DHW"[-(rank - 2) :]
     fits = {channels} & {rhs.shape[1] * groups, rhs.shape[-2] * groups}
     if not fits:
@@ -21,6 +22,23 @@ def _layout_cure(lhs: Any, rhs: Any, dn: Any, groups: int) -> str:
     return (
         "; if the input's channels are last, pass dimension_numbers="
         f"('N{letters}C', '{kernel}', 'N{letters}C')"
+    )
+
+
+def _explicit_layout_cure(lhs: Any, rhs: Any, dn: Any, groups: int) -> str:
+    """Where the features are by dimension_numbers, and where they seem to be."""
+    here, kernel_here = dn.lhs_spec[1], dn.rhs_spec[1]
+    text = (
+        f"; by dimension_numbers they are axis {here} of the input and axis "
+        f"{kernel_here} of the kernel"
+    )
+    wanted = rhs.shape[kernel_here] * groups
+    axes = [d for d, size in enumerate(lhs.shape) if size == wanted and d != here]
+    if not axes:
+        return text
+    return (
+        f"{text}; if axis {axes[0]} of the input, of size {wanted}, holds them, write "
+        f"C there, or move it with numpy.moveaxis(x, {axes[0]}, {here})"
     )
 
 

@@ -36,7 +36,8 @@ def canonicalize_shape(shape: Any, where: str = "") -> tuple[int, ...]:
 
 def _shape_error(shape: Any, where: str) -> TypeError:
     message = (
-        f"Shapes must be 1D sequences of concrete values of integer type, got {shape}."
+        "Shapes must be 1D sequences of concrete values of integer type, got "
+        f"{_shape_text(shape)}."
     )
     if where:
         message = f"{where}: {message}"
@@ -50,6 +51,17 @@ def _shape_error(shape: Any, where: str) -> TypeError:
     return TypeError(message)
 
 
+def _shape_text(shape: Any) -> str:
+    """The shape as given, with a traced entry by its type."""
+    if not any(isinstance(d, trace.Tracer) for d in shape):
+        return str(shape)
+    return f"({', '.join([_entry_text(d) for d in shape])})"
+
+
+def _entry_text(d: Any) -> str:
+    return f"a traced {d.aval.short()}" if isinstance(d, trace.Tracer) else repr(d)
+
+
 def canonicalize_axis(axis: Any, rank: int, where: str = "axis") -> int:
     """An axis as an integer from 0 to rank - 1; negative ones count from the end.
 
@@ -60,6 +72,7 @@ def canonicalize_axis(axis: Any, rank: int, where: str = "axis") -> int:
     if not -rank <= index < rank:
         raise np.exceptions.AxisError(
             f"{where}: axis {index} is out of bounds for array of dimension {rank}"
+            + (f"; its axes are {-rank} to {rank - 1}" if rank else "; it has no axes")
         )
     return index + rank if index < 0 else index
 

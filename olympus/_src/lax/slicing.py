@@ -64,6 +64,12 @@ def _positions(
 ) -> list[Any]:
     """Scalars that count from the beginning, of 32 bits or more."""
     is_array = not isinstance(start_indices, (tuple, list))
+    if is_array and avals.aval_of(start_indices).ndim != 1:
+        raise ValueError(
+            f"{where}: start indices must be a sequence, one for each of the operand's "
+            f"{len(shape)} axes, got {avals.aval_of(start_indices).short()}; write "
+            "(i,) for one axis"
+        )
     n = avals.aval_of(start_indices).shape[0] if is_array else len(start_indices)
     if n != len(shape):  # before an array is taken apart, which may be long
         raise ValueError(

@@ -61,8 +61,14 @@ _CONTAINERS = frozenset((list, tuple, set, dict))
 
 def _defer(sign: str, left: Any, right: Any) -> Any:
     """Another class has its turn; Python's containers are refused in Python's words,
-    before they repeat, concatenate or merely differ.
+    before they repeat, concatenate or merely differ, and None for its cure.
     """
+    if (left is None or right is None) and sign not in ("==", "!="):
+        texts = ["None" if x is None else aval_of(x).short() for x in (left, right)]
+        raise TypeError(
+            f"unsupported operand type(s) for {sign}: {texts[0]} and {texts[1]}; give "
+            "an array in place of None, or test for it with `is None`"
+        )
     if type(left) in _CONTAINERS or type(right) in _CONTAINERS:
         raise TypeError(
             f"unsupported operand type(s) for {sign}: {type(left).__name__!r} and "

@@ -702,7 +702,7 @@ def _plan(form: list[Any], shapes: Any, optimize: Any) -> tuple[str, tuple[Any, 
         listed = ", ".join(map(str, shapes))
         raise ValueError(
             f"numpy.einsum: {error}; got subscripts {form[0]!r} for operands of shapes "
-            f"{listed}"
+            f"{listed}{_output_cure(form[0])}"
         ) from None
     _check_labels(inputs.split(","), shapes)
     expression = f"{inputs}->{output}"
@@ -715,6 +715,15 @@ def _plan(form: list[Any], shapes: Any, optimize: Any) -> tuple[str, tuple[Any, 
         optimize="optimal" if optimize is True else optimize,
     )
     return expression, tuple(map(tuple, path))
+
+
+def _output_cure(subscripts: str) -> str:
+    """The labels that a result may have, where it has another."""
+    inputs, arrow, output = subscripts.replace(" ", "").partition("->")
+    known = {c for c in inputs if c.isalpha()}
+    if not arrow or known >= {c for c in output if c.isalpha()}:
+        return ""
+    return f"; write only labels of the operands after '->': {', '.join(sorted(known))}"
 
 
 def _check_labels(terms: Sequence[str], shapes: Sequence[Any]) -> None:

@@ -338,7 +338,8 @@ def _of_plain_sequence(x: Any, leaves: list[Any], dtype: Any, device: Any) -> An
         # Arrays that do not stack are an error of types, as in a traced function.
         kind = TypeError if arrays else ValueError
         raise kind(
-            f"numpy.array: nested sequences must have equal lengths, got {error}"
+            f"numpy.array: nested sequences must have equal lengths, got {error}; pad "
+            "them to one length, or keep a list of arrays"
         ) from None
     if value.dtype.kind in "OSUV" and not dtypes.is_supported(value.dtype):
         value = np.array(x, dtype)

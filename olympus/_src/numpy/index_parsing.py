@@ -409,12 +409,22 @@ def check_mask(mask: Any, shape: Any, first: int, may_be_empty: bool = False) ->
             )
 
 
+def _bounds_text(item: slice) -> str:
+    bounds = (item.start, item.stop, item.step)
+    return ", ".join(
+        [
+            f"a traced {b.aval.short()}" if isinstance(b, trace.Tracer) else repr(b)
+            for b in bounds
+        ]
+    )
+
+
 def _slice_entry(item: slice, size: int) -> tuple[Any, ...]:
     for bound in (item.start, item.stop, item.step):
         if isinstance(bound, trace.Tracer):
             raise IndexError(
                 "Array slice indices must have static start/stop/step to be used with "
-                f"indexing syntax, got slice({item.start}, {item.stop}, {item.step}); "
+                f"indexing syntax, got slice({_bounds_text(item)}); "
                 "use lax.dynamic_slice for starts that are computed"
                 + bound.explanation()
             )

@@ -153,7 +153,8 @@ def stack(
     if any(aval_of(x).shape != first for x in xs):
         shapes = ", ".join([str(aval_of(x).shape) for x in xs])
         raise ValueError(
-            f"All input arrays must have the same shape; numpy.stack got {shapes}"
+            f"All input arrays must have the same shape; numpy.stack got {shapes}; "
+            "pad them to one shape, or join them along an axis with numpy.concatenate"
         )
     axis = sizes_.canonicalize_axis(axis, len(first) + 1, "numpy.stack")
     kind = None if dtype is None else dtypes.check_user_dtype(dtype, "stack")

@@ -384,7 +384,7 @@ class ArrayImpl:
 
     def __bool__(self) -> bool:
         if self.size != 1:
-            raise ValueError(_ambiguous(self.size))
+            raise ValueError(_ambiguous(self.size, self.aval))
         return bool(self._value)
 
     def __int__(self) -> int:
@@ -529,7 +529,7 @@ def _opaque(array: ArrayImpl) -> TypeError:
     )
 
 
-def _ambiguous(size: int) -> str:
+def _ambiguous(size: int, aval: Any) -> str:
     if size == 0:
         return (
             "The truth value of an empty array is ambiguous. Use `array.size > 0` to "
@@ -537,7 +537,7 @@ def _ambiguous(size: int) -> str:
         )
     return (
         "The truth value of an array with more than one element is ambiguous. Use "
-        "a.any() or a.all()"
+        f"a.any() or a.all(), or choose by element with numpy.where; got {aval.short()}"
     )
 
 
