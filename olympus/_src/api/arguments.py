@@ -54,6 +54,17 @@ def abstract_argument(x: Any, call: Call, i: int) -> Any:
     raise _bad_argument(x, call, i)
 
 
+def _class_cure(x: Any) -> str:
+    """What to do for an object of the user's own class, as `self` of a method is."""
+    kind = type(x)
+    if kind.__module__ == "builtins" or callable(x):
+        return ""
+    return (
+        f", or register the class {kind.__name__} as a pytree, with "
+        "olympus.tree_util.register_pytree_node_class or register_dataclass"
+    )
+
+
 def _bad_argument(
     x: Any, call: Call, i: int, error: TypeError | None = None
 ) -> TypeError:
@@ -66,5 +77,5 @@ def _bad_argument(
         f"value is of type {type(x)} and was passed to the function at path {path}.\n"
         + (f"{error}.\n" if avals_.is_array_like(x) else "")
         + "Arguments must be arrays, numbers, or pytrees of them; mark Python values "
-        "with static_argnums or static_argnames."
+        f"with static_argnums or static_argnames{_class_cure(x)}."
     )

@@ -225,7 +225,8 @@ class _Rule:
         if not isinstance(pair, (list, tuple)) or len(pair) != 2:
             raise TypeError(
                 f"custom_jvp: the rule {described} of {name} must return a pair of "
-                f"results and tangents, got {inner_programs.value_text(pair)}"
+                f"results and tangents, got {inner_programs.value_text(pair)}; return "
+                "(result, tangent)"
             )
         outs, structure = custom_calls.flatten_results("custom_jvp", self.jvp, pair[0])
         self.results.agree("custom_jvp", name, self.jvp, structure)

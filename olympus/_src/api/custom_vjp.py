@@ -217,7 +217,8 @@ class _Forward:
                 f"custom_vjp: the rule {inner_programs.fun_text(self.fwd)} of "
                 f"{self.name} "
                 "must return a pair of results and residuals, got "
-                f"{inner_programs.value_text(pair)}"
+                f"{inner_programs.value_text(pair)}; return (result, residuals), where "
+                "bwd gets the residuals first"
             )
         outs, structure = custom_calls.flatten_results("custom_vjp", self.fwd, pair[0])
         self.results.agree("custom_vjp", self.name, self.fwd, structure)
@@ -294,7 +295,8 @@ class _Pullback:
             )
             raise TypeError(
                 f"{described} must return a tuple with a cotangent for each of its "
-                f"{count} arguments, got {got}"
+                f"{count} arguments, got {got}; return None for those without a "
+                "derivative, and one cotangent as (cotangent,)"
             )
         full = self.structure.unflatten(range(self.structure.num_leaves))
         try:

@@ -69,12 +69,15 @@ def _pair(api: str, fun: Any, result: Any) -> Any:
     if isinstance(result, (tuple, list)) and len(result) == 2:
         return result
     got = type(result).__name__
+    if avals_.is_array_like(result):
+        got = avals_.aval_of(result).short()
     if isinstance(result, (tuple, list)):
         got += f" of length {len(result)}"
     raise TypeError(
         f"{api}: with has_aux, {source_info.function_name(fun)} must return a pair "
         "of its "
-        f"result and an auxiliary value, got {got}; return (result, auxiliary)"
+        f"result and an auxiliary value, got {got}; return (result, auxiliary), or "
+        "leave has_aux out"
     )
 
 

@@ -61,10 +61,13 @@ class _Gradient:
     def _check_output(self, value: Any) -> None:
         api, name = self.plan.api, self.name
         if not avals_.is_array_like(value):
+            got = f"{tree.tree_structure(value)}; return one number, and other results "
+            got += "with has_aux=True"
+            if value is None:
+                got = "None; end it with `return` and one number"
             raise TypeError(
                 f"Gradient only defined for scalar-output functions. {api}: {name} "
-                f"returned {tree.tree_structure(value)}; return one number, and other "
-                "results with has_aux"
+                f"returned {got}"
             )
         aval = avals_.aval_of(value)
         if aval.shape:

@@ -418,7 +418,13 @@ class Compiled(native_calls.Caller, _Stage):
             f"was called with. Compiled with:\n  {self.in_tree}\nbut called with:\n  "
             f"{structure}\nfor the function {self._signature.name}; static arguments "
             "are part of the compiled function and are not passed"
+            f"{self._differences(structure)}"
         )
+
+    def _differences(self, structure: Any) -> str:
+        mismatches = tree.treedef_errors(self.in_tree, structure)
+        lines = [m.describe("compiled", "called") for m in mismatches[:3]]
+        return "".join([f"\n  - {line}" for line in lines])
 
     def _check_types(self, arrays: Sequence[Any]) -> None:
         wrong = [
@@ -436,7 +442,8 @@ class Compiled(native_calls.Caller, _Stage):
         ]
         raise TypeError(
             "Argument types differ from the types for which this computation was "
-            "compiled. The mismatches are:\n" + "\n".join(lines)
+            "compiled. The mismatches are:\n" + "\n".join(lines) + "\nLower and "
+            "compile again for these types, or call the jitted function, which does."
         )
 
     def _check_shardings(self, arrays: Sequence[Any]) -> None:
