@@ -10,12 +10,12 @@ from __future__ import annotations
 import collections
 import html
 import linecache
-import os
 import re
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 from olympus._src.api import stages
+from olympus._src.foundation import source_info
 from olympus._src.interpreters import compilation
 from olympus._src.interpreters.compiled_programs import CompiledProgram
 from olympus._src.lowering import hlo_text
@@ -479,9 +479,11 @@ def _place_text(places: tuple[Place, ...]) -> str:
     code = linecache.getline(first.file, first.line).strip()
     if len(code) > _MAX_CODE:
         code = code[: _MAX_CODE - 3] + "..."
-    name = os.path.basename(first.file)
+    name = source_info.short_file(first.file)
     more = [
-        str(p.line) if p.file == first.file else f"{os.path.basename(p.file)}:{p.line}"
+        str(p.line)
+        if p.file == first.file
+        else f"{source_info.short_file(p.file)}:{p.line}"
         for p in others
     ]
     return f"{', '.join([f'{name}:{first.line}', *more])}  {code}".rstrip()

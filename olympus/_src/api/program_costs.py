@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import linecache
-import os
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from olympus._src.api.collectives import bytes_text
+from olympus._src.foundation import source_info
 from olympus._src.interpreters import compilation
 from olympus._src.interpreters.compiled_programs import CompiledProgram
 from olympus._src.interpreters.lowered_programs import LoweredProgram
@@ -345,7 +345,7 @@ def line_text(place: Place | None, code: str, directions: Sequence[str] = ()) ->
 
 
 def _short(place: Place) -> str:
-    return f"{os.path.basename(place.file)}:{place.line}"
+    return f"{source_info.short_file(place.file)}:{place.line}"
 
 
 def _share(part: float, whole: float) -> str:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import linecache
 import math
-import os
 from collections.abc import Iterable, Sequence
 from typing import Any
 
@@ -12,7 +11,7 @@ import numpy as np
 
 from olympus._src.checkify import number_cures, number_search, number_steps
 from olympus._src.core import ir, scopes, trace
-from olympus._src.foundation import config, errors
+from olympus._src.foundation import config, errors, source_info
 from olympus._src.interpreters.concrete_arrays import ArrayImpl
 
 _MAX_CALLERS = 6
@@ -257,4 +256,4 @@ def value_range(x: Any) -> str:
 
 
 def _short(p: Any) -> str:
-    return f"{os.path.basename(p.file)}:{p.line} ({p.function})"
+    return f"{source_info.short_file(p.file)}:{p.line} ({p.function})"

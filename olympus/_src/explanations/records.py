@@ -152,7 +152,9 @@ class Retrace:
     def site(self) -> str:
         """The user's line that called it."""
         position = self.position
-        return "" if position is None else f"{position.file}:{position.line}"
+        if position is None:
+            return ""
+        return f"{source_info.shown_file(position.file)}:{position.line}"
 
     @property
     def seconds(self) -> float:

@@ -250,7 +250,7 @@ class Function:
         code = self.code
         if code is None:
             return self.where
-        return f"{code.co_filename}:{code.co_firstlineno}"
+        return f"{source_info.shown_file(code.co_filename)}:{code.co_firstlineno}"
 
     @property
     def is_plain(self) -> bool:

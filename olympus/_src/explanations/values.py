@@ -8,6 +8,7 @@ from typing import Any
 
 from olympus._src.explanations.changes import Change
 from olympus._src.explanations.snapshots import Snapshot
+from olympus._src.foundation import source_info
 
 _MAX_SHOWN = 80
 _ANOTHER = "another "
@@ -186,7 +187,8 @@ def _array_text(value: Snapshot) -> str:
 def _place(value: Snapshot) -> str:
     code = value.value
     name = value.text
-    return f"{name} at {code.co_filename}:{code.co_firstlineno}"
+    file = source_info.shown_file(code.co_filename)
+    return f"{name} at {file}:{code.co_firstlineno}"
 
 
 def show_option(value: Any) -> str:

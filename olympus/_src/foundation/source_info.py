@@ -118,7 +118,7 @@ class Position:
             if type(stack) is not list:
                 stack = list(zip(*stack.raw_frames(), strict=True))
             own = [f for f in stack if not is_internal(f[0].co_filename)]
-            users = self._users = tuple(own or stack[-1:])
+            users = self._users = _below_shells(own) or tuple(stack[-1:])
             self._stack = None
         return users
 
@@ -178,10 +178,36 @@ class Position:
         return hash((id(code), lasti))
 
     def __str__(self) -> str:
-        return f"{self.file}:{self.line}:{self.column} ({self.function})"
+        file = shown_file(self.file)
+        return f"{file}:{self.line}:{self.column} ({self.function})"
 
     def __repr__(self) -> str:
         return f"<Position {self}>"
+
+
+def _below_shells(frames: list[_Frame]) -> tuple[_Frame, ...]:
+    """Frames up to that of a module or cell; what runs those is not the user's."""
+    for i, (code, _) in enumerate(frames):
+        if code.co_name == "<module>" or code.co_name.startswith("<cell line"):
+            return tuple(frames[: i + 1])
+    return tuple(frames)
+
+
+def shown_file(file: str) -> str:
+    """The name of a file as messages show it: of a cell, its number in the notebook."""
+    if "ipykernel_" not in file and not file.startswith("<ipython-input-"):
+        return file
+    # IPython is not imported here; it knows the files that it made for cells.
+    shell = getattr(sys.modules.get("IPython"), "get_ipython", lambda: None)()
+    describe = getattr(getattr(shell, "compile", None), "format_code_name", None)
+    named = describe(file) if callable(describe) else None
+    return " ".join(named) if named else file
+
+
+def short_file(file: str) -> str:
+    """A file's name without its folder, as messages show it."""
+    shown = shown_file(file)
+    return os.path.basename(file) if shown == file else shown
 
 
 def _span(code: CodeType, lasti: int) -> tuple[int, int, int, int]:
@@ -324,4 +350,4 @@ def function_location(f: Callable[..., Any]) -> str:
     code = function_code(f)
     if code is None:
         return f"<no source: {type(f).__name__} {function_name(f)}>"
-    return f"{code.co_filename}:{code.co_firstlineno}"
+    return f"{shown_file(code.co_filename)}:{code.co_firstlineno}"

@@ -21,7 +21,6 @@ from __future__ import annotations
 
 import linecache
 import math
-import os
 import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
@@ -560,4 +559,4 @@ def _short_place(use: Use) -> str:
     position = use.call or use.position
     if position is None:
         return "its first use"
-    return f"line {position.line} of {os.path.basename(position.file)}"
+    return f"line {position.line} of {source_info.short_file(position.file)}"

@@ -260,7 +260,7 @@ def _running_line(thread_id: int) -> str:
     if frame is None:
         return ""
     file, line = frame.f_code.co_filename, frame.f_lineno
-    return f"; now at {os.path.basename(file)}:{line} {_code(file, line)}"
+    return f"; now at {source_info.short_file(file)}:{line} {_code(file, line)}"
 
 
 def _count(program: ir.Olympuspr) -> str:
@@ -286,7 +286,8 @@ def _facts(program: ir.Olympuspr, other_hint: str = "") -> str:
     if not total:
         return ""
     shares = [
-        f"{os.path.basename(file)}:{line} {_code(file, line)} ({100 * n // total}%)"
+        f"{source_info.short_file(file)}:{line} {_code(file, line)} "
+        f"({100 * n // total}%)"
         for (file, line), n in lines.most_common(_MAX_LINES)
     ]
     return f"; most operations are of {', '.join(shares)}{_hint(copies) or other_hint}"
@@ -306,7 +307,7 @@ _TIERS = (
 def _hint(copies: Counter[Any]) -> str:
     ((position, *_), n), *_ = copies.most_common(1)
     if n >= _MIN_COPIES:
-        place = f"{os.path.basename(position.file)}:{position.line}"
+        place = f"{source_info.short_file(position.file)}:{position.line}"
         return (
             f". {place} is in the program {n} times: a loop that is written out; "
             "lax.scan over stacked arguments compiles its body once"

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import linecache
-import os
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from olympus._src.api import stages
+from olympus._src.foundation import source_info
 from olympus._src.lens import alignment, diff_page, diff_text
 from olympus._src.lens.alignment import Line, Row
 from olympus._src.lens.nodes import Node, Places, unfolded
@@ -205,5 +205,7 @@ def _source_lines(view: Lens) -> list[SourceLine]:
             lines.append(SourceLine(file, n, text, row))
     for (number, n), row in sorted(costs.items()):  # lines whose text is not there
         file = view.places.files[number]
-        lines.append(SourceLine(file, n, f"# {os.path.basename(file)}, line {n}", row))
+        lines.append(
+            SourceLine(file, n, f"# {source_info.short_file(file)}, line {n}", row)
+        )
     return lines

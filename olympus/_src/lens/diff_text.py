@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import os
 from typing import TYPE_CHECKING
 
 from olympus._src.api.collectives import bytes_text
 from olympus._src.api.program_costs import count_text
+from olympus._src.foundation import source_info
 from olympus._src.lens.page import time_text
 from olympus._src.lens.terminal import Branch, Part, branch
 
@@ -113,7 +113,7 @@ def _source_row(row: SourceRow) -> Branch:
         for unit, a, b in zip(_UNITS, old, new, strict=True)
         if a != b
     ]
-    place = f"{os.path.basename(shown.file)}:{shown.line}"
+    place = f"{source_info.short_file(shown.file)}:{shown.line}"
     style = row.kind if row.kind != "same" else ""
     head = [
         Part(_SIGNS[row.kind], style),

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable, Sequence
 from typing import Any
 
 from olympus._src.api.collectives import bytes_text
 from olympus._src.api.program_costs import count_text
+from olympus._src.foundation import source_info
 from olympus._src.lens import page
 from olympus._src.lens.nodes import Node, unfolded
 from olympus._src.lens.terminal import Branch, Part, branch
@@ -35,7 +35,7 @@ def _source(view: Any) -> str:
     shown = [i for i in range(3) if most[i]]
     lines = [f"{' '.join(_METRICS[i][:1] for i in shown)}  share of the largest line"]
     for excerpt in view.python:
-        lines.append(os.path.basename(view.places.files[excerpt.file]))
+        lines.append(source_info.short_file(view.places.files[excerpt.file]))
         for n, row in enumerate(excerpt.lines, excerpt.start):
             costs = sums.get((excerpt.file, n), (0.0, 0.0, 0.0))
             bars = " ".join([_bar(costs[i], most[i]) for i in shown])

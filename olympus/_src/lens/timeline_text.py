@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import os
 from typing import TYPE_CHECKING
 
+from olympus._src.foundation import source_info
 from olympus._src.lens.terminal import Branch, Part, branch
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ def stage_sums(makings: tuple[Making, ...]) -> list[float]:
 
 def short(place: str) -> str:
     """A place without the folder."""
-    return os.path.basename(place)
+    return source_info.short_file(place)
 
 
 def tree(timeline: Timeline) -> Branch:
