@@ -146,6 +146,7 @@ from olympus._src.foundation.config import (
 # Gives arrays and traced values their operators and methods.
 from olympus._src.foundation.lazy_names import Late as _Late
 from olympus._src.foundation.lazy_names import claim as _claim
+from olympus._src.foundation.lazy_names import guard_methods as _guard_methods
 from olympus._src.numpy import array_methods as _methods  # noqa: F401
 from olympus.version import __version__ as __version__
 
@@ -323,3 +324,4 @@ def __dir__() -> list[str]:
 
 
 _claim(__name__)
+_guard_methods(type(config))

@@ -440,11 +440,15 @@ class Compiled(native_calls.Caller, _Stage):
             f"with {actual.str_long()}"
             for i, expected, actual in wrong
         ]
-        raise TypeError(
+        error = TypeError(
             "Argument types differ from the types for which this computation was "
-            "compiled. The mismatches are:\n" + "\n".join(lines) + "\nLower and "
-            "compile again for these types, or call the jitted function, which does."
+            "compiled. The mismatches are:\n" + "\n".join(lines)
         )
+        error.add_note(
+            "Lower and compile again for these types, or call the jitted function, "
+            "which does."
+        )
+        raise error
 
     def _check_shardings(self, arrays: Sequence[Any]) -> None:
         shardings = self._compiled.input_shardings()

@@ -489,11 +489,8 @@ def _check_branches(
             first.out_tree, body.out_avals, first.out_avals, "result"
         )
         if wrong:
-            same = [a.shape for a in body.out_avals] == [
-                a.shape for a in first.out_avals
-            ]
             way = "convert one branch's result, as with astype"
-            if not same:
+            if not inner_programs.have_equal_shapes(body.out_avals, first.out_avals):
                 way = "give one branch's result the shape of the other's, as with "
                 way += "numpy.full_like or numpy.broadcast_to"
             raise TypeError(

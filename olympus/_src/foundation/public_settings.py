@@ -6,7 +6,7 @@ import functools
 import os
 from typing import Any, NoReturn
 
-from olympus._src.foundation import absl_flags, lazy_names, setting_types
+from olympus._src.foundation import absl_flags, setting_types
 from olympus._src.foundation.setting_states import MISSING, State
 
 PREFIX = "olympus_"
@@ -73,7 +73,6 @@ def set_from_text(name: str, source: str, text: str) -> None:
     registry[name].set(_kinds[name].check_text(source, text))
 
 
-@lazy_names.guard_methods
 class Config:
     """All settings by their public names.
 

@@ -36,8 +36,7 @@ def canonicalize_shape(shape: Any, where: str = "") -> tuple[int, ...]:
 
 def _shape_error(shape: Any, where: str) -> TypeError:
     message = (
-        "Shapes must be 1D sequences of concrete values of integer type, got "
-        f"{_shape_text(shape)}."
+        f"Shapes must be 1D sequences of concrete values of integer type, got {shape}."
     )
     if where:
         message = f"{where}: {message}"
@@ -49,17 +48,6 @@ def _shape_error(shape: Any, where: str) -> TypeError:
             )
             return TypeError(message + d.explanation())
     return TypeError(message)
-
-
-def _shape_text(shape: Any) -> str:
-    """The shape as given, with a traced entry by its type."""
-    if not any(isinstance(d, trace.Tracer) for d in shape):
-        return str(shape)
-    return f"({', '.join([_entry_text(d) for d in shape])})"
-
-
-def _entry_text(d: Any) -> str:
-    return f"a traced {d.aval.short()}" if isinstance(d, trace.Tracer) else repr(d)
 
 
 def canonicalize_axis(axis: Any, rank: int, where: str = "axis") -> int:

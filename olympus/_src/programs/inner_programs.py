@@ -683,11 +683,19 @@ def type_mismatches(
     ]
 
 
-def type_cure(actual: Sequence[Any], expected: Sequence[Any]) -> str:
+def _type_cure(actual: Sequence[Any], expected: Sequence[Any]) -> str:
     """How to make types equal: the dtypes by a conversion, the shapes first."""
-    if any(a.shape != e.shape for a, e in zip(actual, expected, strict=True)):
-        return "return an array of that shape, as with sum or reshape"
-    return "convert the result, as with astype"
+    if have_equal_shapes(actual, expected):
+        return "convert the result, as with astype"
+    return "return an array of that shape, as with sum or reshape"
+
+
+def have_equal_shapes(actual: Sequence[Any], expected: Sequence[Any]) -> bool:
+    """Whether types are of equal shapes, where types of users have none."""
+    shapes, others = (
+        [getattr(a, "shape", None) for a in types] for types in (actual, expected)
+    )
+    return shapes == others
 
 
 def check_carry(
@@ -699,7 +707,7 @@ def check_carry(
     if wrong:
         raise TypeError(
             f"{what}: {name} {fun_text(body.fun)} must return a carry of the "
-            f"input's type; {'; '.join(wrong)}; {type_cure(actual, required)}, or "
+            f"input's type; {'; '.join(wrong)}; {_type_cure(actual, required)}, or "
             "start from a carry of that type"
         )
 

@@ -168,9 +168,14 @@ def load(
             compile_notes.add(disk_misses.explain(cache, key, name, parts()))
         entry = _compile(cache, key, text, compile_again, devices[0], parts)
     program, size = entry
-    if not options and len(devices) == 1 and devices[0] == client.default_device():
+    is_usual = len(devices) == 1 and devices[0] == client.default_device()
+    if is_usual and all(name in _OF_CODE for name, _ in options):
         prefetch.trail.note(cache.folder, key, size)
     return program
+
+
+# Options of the code that is built, which do nothing where the code is loaded.
+_OF_CODE = ("xla_backend_optimization_level",)
 
 
 def _why_unused(options: Options) -> str:
