@@ -5,8 +5,9 @@ import numpy as np
 import pytest
 from programs import aval_of, put
 
+import olympus
 from olympus._src.core.avals import ShapedArray
-from olympus._src.runtime import client, placement, transfer
+from olympus._src.runtime import client, placement
 
 NUMPY_DTYPES = ["bool", "float16", "float32", "float64", "complex64", "complex128"]
 NUMPY_DTYPES += [f"{sign}int{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64)]
@@ -87,13 +88,41 @@ def test_a_read_only_source_that_becomes_writable():
     assert not placement.get(array).any()
 
 
-def test_lent_memory_is_shared_where_aligned():
-    x = transfer.aligned_empty((1000,), np.dtype(np.float32))
-    x[:] = 3
-    array = placement.lend(x, aval_of(x))
-    assert array.unsafe_buffer_pointer() == x.ctypes.data
-    assert not x.flags.writeable
-    same(array, x)
+def filled(n, value, dtype=np.float32):
+    memory = []
+
+    def write(out):
+        out.fill(value)
+        memory.append(out)
+
+    array = placement.fill(write, ShapedArray((n,), np.dtype(dtype)))
+    return array, memory[0]
+
+
+def test_large_memory_that_was_filled_is_shared():
+    array, memory = filled(100_000, 3)
+    assert array.unsafe_buffer_pointer() == memory.ctypes.data
+    assert not memory.flags.writeable
+    same(array, np.full(100_000, 3, np.float32))
+
+
+def test_small_memory_that_was_filled_is_copied():
+    array, memory = filled(100, 3)
+    memory[:] = 4
+    same(array, np.full(100, 3, np.float32))
+
+
+def test_packed_elements_that_were_filled():
+    array, _ = filled(200_000, 3, ml_dtypes.int4)
+    same(array, np.full(200_000, 3, ml_dtypes.int4))
+
+
+def test_shared_memory_is_not_written_when_it_is_donated():
+    array, memory = filled(100_000, 3)
+    out = olympus.jit(lambda x: x + 1, donate_argnums=0)(array)
+    assert (np.asarray(out) == 4).all()
+    assert (memory == 3).all()
+    assert array.is_deleted()
 
 
 def test_the_host_view_is_shared_and_read_only():

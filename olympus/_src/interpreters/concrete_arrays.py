@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -172,6 +172,13 @@ def put(x: np.ndarray, aval: Any, device: Any = None) -> ArrayImpl:
       device: a device, or a sharding of one; None for the default device.
     """
     return placement.put(x, aval, None if device is None else one_device(device))
+
+
+def fill(
+    write: Callable[[np.ndarray], object], aval: Any, device: Any = None
+) -> ArrayImpl:
+    """An array of values that a function writes into a NumPy array it is given."""
+    return placement.fill(write, aval, None if device is None else one_device(device))
 
 
 def on_chosen_device(x: ArrayImpl, device: Any) -> ArrayImpl:

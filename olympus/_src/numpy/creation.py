@@ -220,6 +220,17 @@ def put_values(x: np.ndarray, aval: Any, device: Any = None) -> Any:
     return concrete_arrays.put(x, aval, device)
 
 
+def _fill(write: Any, aval: Any, device: Any = None) -> Any:
+    """As `put_values`, of values that a function writes into a NumPy array."""
+    if sharding_constraints.is_over_mesh(device):
+        return _divide(concrete_arrays.fill(write, aval), device)
+    return concrete_arrays.fill(write, aval, device)
+
+
+def _repeat(value: Any, aval: Any, device: Any) -> Any:
+    return _fill(lambda out: out.fill(value), aval, device)
+
+
 def _of_scalar(x: Any, dtype: Any, device: Any) -> Any:
     if dtype is not None:
         promotion.check_complex_number(x, dtype)
@@ -448,10 +459,7 @@ def _fill_array(shape: tuple[int, ...], value: Any, aval: Any, device: Any) -> A
     if over_mesh or (evaluate.is_staging() and device is None):
         number = families.number_of(value, aval.dtype)
         return shaping.full(shape, number, sharding=device or explicit)
-    host = (
-        np.zeros(shape, aval.dtype) if value == 0 else np.full(shape, value, aval.dtype)
-    )
-    return put_values(host, aval, device)
+    return _repeat(value, aval, device)
 
 
 def _shape(shape: Any, name: str) -> tuple[int, ...]:
@@ -536,8 +544,7 @@ def full(
     promotion.check_complex_number(fill_value, kind)
     if dtypes.is_python_scalar(fill_value) and not evaluate.is_staging():
         value = _number_in(fill_value, kind, weak)
-        host = np.broadcast_to(value, shape)
-        return put_values(np.array(host), ShapedArray(shape, kind, weak), place)
+        return _repeat(value, ShapedArray(shape, kind, weak), place)
     if dtypes.is_python_scalar(fill_value) and not weak:
         fill_value = _number_in(fill_value, kind, weak)
     if isinstance(fill_value, (np.ndarray, np.generic)):
@@ -729,8 +736,12 @@ def _diagonals(
     row = np.arange(rows)[:, None] + offset
     column = np.arange(columns)[None, :]
     equal = compare is elementwise.eq
-    host = (row == column if equal else row >= column).astype(kind)
-    return put_values(host, ShapedArray((rows, columns), kind), device)
+    compared = np.equal if equal else np.greater_equal
+
+    def write(out: np.ndarray) -> None:
+        out[...] = compared(row, column)
+
+    return _fill(write, ShapedArray((rows, columns), kind), device)
 
 
 def identity(n: int, dtype: DTypeLike | None = None) -> Array:

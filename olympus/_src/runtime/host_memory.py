@@ -20,6 +20,7 @@ import time
 from typing import Any
 
 from olympus._src.foundation import caching
+from olympus._src.runtime import versions
 
 # Of <malloc.h>.
 _TRIM_THRESHOLD = -1
@@ -34,6 +35,7 @@ _VARIABLES = ("MALLOC_MMAP_THRESHOLD_", "MALLOC_TRIM_THRESHOLD_", "MALLOC_MMAP_M
 _TUNABLES = ("malloc.mmap_threshold", "malloc.trim_threshold", "malloc.mmap_max")
 
 _done = False
+_is_watching = False
 
 
 def is_users_choice() -> bool:
@@ -63,6 +65,7 @@ def trim() -> bool:
 
     It takes 0.1 s for each GB.
     """
+    versions.collect_garbage()
     malloc_trim = _of_glibc("malloc_trim") if _done else None
     return malloc_trim is not None and bool(malloc_trim(0))
 
@@ -150,11 +153,21 @@ class _MallInfo(ctypes.Structure):
     )
 
 
+def is_watching() -> bool:
+    """Whether the thread runs, which also frees memory that devices had on loan.
+
+    jaxlib lets go of a NumPy array that a deleted array had used only when it is called
+    the next time, and not by all calls.
+    """
+    return _is_watching
+
+
 def _watch() -> None:
     """Starts the thread that looks; where one cannot be had, memory stays."""
     mallinfo = _of_glibc("mallinfo2")  # of glibc 2.33 and later
     if mallinfo is None:
         return
+    global _is_watching
     mallinfo.restype = _MallInfo
 
     def used_bytes() -> int:
@@ -165,8 +178,16 @@ def _watch() -> None:
     try:
         # Not of `threading`, which would wait for it at the end of the process.
         _thread.start_new_thread(_look, (used_bytes, first))
+        _is_watching = True
     except RuntimeError:
         return
+    os.register_at_fork(after_in_child=_is_not_watching)
+
+
+def _is_not_watching() -> None:
+    """A child of a fork has no such thread."""
+    global _is_watching
+    _is_watching = False
 
 
 def _look(used_bytes: Any, first: int) -> None:
@@ -179,6 +200,7 @@ def _look(used_bytes: Any, first: int) -> None:
     watch = Watch()
     while True:
         time.sleep(_POLL_S)
+        versions.collect_garbage()
         resident = resident_bytes() - first
         # The allocator walks its free chunks to tell: not where it cannot matter.
         used = used_bytes() if resident > _KEPT_BYTES else resident

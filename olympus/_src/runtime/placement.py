@@ -10,6 +10,7 @@ import numpy as np
 from olympus._src.runtime import (
     dlpack,
     host_errors,
+    host_memory,
     parts,
     transfer,
     versions,
@@ -55,18 +56,32 @@ def _native_array(x: Any, aval: Any) -> np.ndarray:
     return np.asarray(x).astype(aval.dtype, copy=False).reshape(aval.shape)
 
 
-def lend(x: np.ndarray, aval: Any, device: Device | None = None) -> ArrayImpl:
-    """As `put`, for a fresh NumPy array that its maker gives up: memory may be shared.
+# From this size on sharing memory with a device is faster than copying (measured).
+_LEAST_SHARED_BYTES = 1 << 16
 
-    Sharing needs memory aligned to 64 bytes, as `transfer.aligned_empty` makes it.
+
+def fill(
+    write: Callable[[np.ndarray], object], aval: Any, device: Device | None = None
+) -> ArrayImpl:
+    """An array of values that a function writes; a CPU uses that memory as it is.
+
+    Args:
+      write: is given an uninitialised NumPy array to fill, and must not keep it.
+      aval: shape, dtype and weak type of the result.
+      device: where to put it; None for the default device, with freedom to move.
     """
+    n_bytes = aval.size * aval.dtype.itemsize
+    if n_bytes < _LEAST_SHARED_BYTES or not host_memory.is_watching():
+        host = np.empty(aval.shape, aval.dtype)
+        write(host)
+        return put(host, aval, device)
+    host = transfer.aligned_empty(aval.shape, aval.dtype)
+    write(host)
+    host.flags.writeable = False
     committed = device is not None
     place = placement_of(device) if committed else default_placement()
-    x.flags.writeable = False
-    x = _native_array(x, aval)
-    return ArrayImpl(
-        transfer.lend_to_device(x, aval, place, committed), aval, committed
-    )
+    buffer = transfer.lend_to_device(host, aval, place, committed)
+    return ArrayImpl(buffer, aval, committed)
 
 
 def keep_from_donation(

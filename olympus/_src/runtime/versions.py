@@ -60,6 +60,7 @@ XlaRuntimeError = _jax.JaxRuntimeError
 
 ALWAYS_COPY = _jax.ArrayCopySemantics.ALWAYS_COPY
 REUSE_INPUT = _jax.ArrayCopySemantics.REUSE_INPUT
+collect_garbage = _jax.collect_garbage  # releases what deleted arrays had on loan
 IMMUTABLE_DURING_CALL = _jax.HostBufferSemantics.IMMUTABLE_ONLY_DURING_CALL
 ZERO_COPY = _jax.HostBufferSemantics.ZERO_COPY
 
