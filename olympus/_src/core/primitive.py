@@ -12,7 +12,8 @@ it says which field to write. Signatures:
   linearize(primals, **params) -> (results, tangent function)  None: made from jvp
   taylor(series, **params) -> series of results                None: made from jvp
   transpose(cotangents, *args, **params) -> cotangents         Linear marks unknowns
-  transpose_into(total, cts, *args, **params) -> total         None: transpose, add
+  transpose_into(total, reads, cts, *args, **params) -> total
+       None: transpose, add
   batch(axis, args, dims, **params) -> (results, dims)         dim: int or None
   axes(**params) -> names of mapped axes it refers to          None: its programs'
   vary(joined, **params) -> manual axes its results vary along, or None for what
@@ -46,7 +47,8 @@ function of the operands over other operations, which are lowered instead.
 
 `transpose_into` is for operations linear in their first operand that read a part of it:
 it adds to the cotangent that this operand has already, without an array of zeros. It
-may return None, to have that done after all.
+may return None, to have that done after all. `reads` says how many operations read a
+part of the operand, and how many elements all these parts have.
 
 `stage` is for primitives whose parameters hold Python functions. Interpreters that
 compute call such functions as they are, so that Python's own control flow works on

@@ -498,15 +498,27 @@ def _give_tangent_types(outs: Sequence[Any], tangents: Sequence[Any]) -> list[An
     return typed
 
 
-def _run_known(program: ir.Olympuspr, known: dict[Any, Any]) -> set[Any]:
-    """Evaluates what depends on no linear input; returns the variables that do."""
-    linear: set[Any] = set(program.invars)
+# How often parts of a variable are read, and the elements of all these parts.
+_Reads = tuple[int, Any]
+_UNREAD: _Reads = (0, 0)
+
+
+def _run_known(program: ir.Olympuspr, known: dict[Any, Any]) -> dict[Any, _Reads]:
+    """Evaluates what depends on no linear input; the reads of each variable that does.
+
+    Those of parts are counted, by operations with a rule `transpose_into`.
+    """
+    linear = dict.fromkeys(program.invars, _UNREAD)
     outer = current.scope
     scope: scopes.Scope = ()
     for eqn in program.eqns:
         for v in eqn.invars:
             if v in linear:
-                linear.update(eqn.outvars)
+                linear.update(dict.fromkeys(eqn.outvars, _UNREAD))
+                if eqn.primitive.transpose_into is not None:
+                    n, n_elements = linear.get(eqn.invars[0], _UNREAD)
+                    part = eqn.outvars[0].aval.size
+                    linear[eqn.invars[0]] = n + 1, n_elements + part
                 break
         else:
             args = [v.val if type(v) is ir.Literal else known[v] for v in eqn.invars]
@@ -522,7 +534,10 @@ def _run_known(program: ir.Olympuspr, known: dict[Any, Any]) -> set[Any]:
 
 
 def _transpose_equation(
-    eqn: ir.Eqn, known: dict[Any, Any], linear: set[Any], pending: dict[Any, Any]
+    eqn: ir.Eqn,
+    known: dict[Any, Any],
+    linear: dict[Any, _Reads],
+    pending: dict[Any, Any],
 ) -> None:
     """Moves cotangents from an equation's results to its linear operands."""
     cts = [pending.pop(v, None) for v in eqn.outvars]
@@ -542,7 +557,8 @@ def _transpose_equation(
     ]
     total = pending.get(eqn.invars[0]) if p.transpose_into is not None else None
     if total is not None:
-        total = p.transpose_into(total, cts, *args, **eqn.params)
+        reads = linear[eqn.invars[0]]
+        total = p.transpose_into(total, reads, cts, *args, **eqn.params)
         if total is not None:
             pending[eqn.invars[0]] = total
             return

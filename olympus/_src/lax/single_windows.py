@@ -141,14 +141,19 @@ def update_instead(
 # -- cotangents of windows -------------------------------------------------------------
 
 # In smaller arrays, or where windows are most of them, one fused sum of padded windows
-# is quicker than updates one after another.
+# is quicker than updates one after another, each of which ends a fusion. So it is where
+# windows are few, or where others are that large: `roll` reads nearly all, and a row.
 _LARGE, _SHARE = 1 << 12, 4
+_FEW, _MEAN_SHARE = 2, 2.5
 
 
-def _add_window(total: Any, ct: Any, starts: Sequence[Any]) -> Any:
+def _add_window(total: Any, reads: Any, ct: Any, starts: Sequence[Any]) -> Any:
     """The cotangent of an array, to which that of a window is added; or None."""
     whole, part = avals.aval_of(total), avals.aval_of(ct)
     if not is_constant_shape((*whole.shape, *part.shape)) or whole.dtype != part.dtype:
+        return None
+    n_reads, n_elements = reads
+    if n_reads <= _FEW or n_elements * _MEAN_SHARE > whole.size * n_reads:
         return None
     if whole.size < _LARGE or part.size * _SHARE > whole.size or not part.size:
         return None
@@ -157,6 +162,7 @@ def _add_window(total: Any, ct: Any, starts: Sequence[Any]) -> Any:
 
 def add_slice(
     total: Any,
+    reads: Any,
     cts: Any,
     x: Any,
     *,
@@ -171,20 +177,21 @@ def add_slice(
     if not is_constant_shape((*shape, *start_indices)):
         return None
     kind = np.int32 if max(shape, default=0) < 2**31 else np.int64
-    return _add_window(total, cts[0], [kind(i) for i in start_indices])
+    return _add_window(total, reads, cts[0], [kind(i) for i in start_indices])
 
 
 def add_dynamic_slice(
-    total: Any, cts: Any, x: Any, *starts: Any, slice_sizes: Any
+    total: Any, reads: Any, cts: Any, x: Any, *starts: Any, slice_sizes: Any
 ) -> Any:
     """The field `transpose_into` of `dynamic_slice`."""
     if len({avals.aval_of(i).dtype for i in starts}) > 1:
         return None
-    return _add_window(total, cts[0], starts)
+    return _add_window(total, reads, cts[0], starts)
 
 
 def add_gather(
     total: Any,
+    reads: Any,
     cts: Any,
     x: Any,
     indices: Any,
