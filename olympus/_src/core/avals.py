@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from olympus._src.core import dtypes, explicit_shardings, sizes
-from olympus._src.foundation import array_protocol, config, errors
+from olympus._src.foundation import array_protocol, caching, config, errors
 from olympus._src.sharding import contexts
 from olympus._src.sharding.named import NamedSharding
 from olympus._src.sharding.specs import PartitionSpec
@@ -439,9 +439,25 @@ def _inherited_rule(x: Any) -> Callable[[Any], AbstractValue]:
     )
 
 
-def _numpy_aval(x: Any) -> ShapedArray:
-    # A dtype that arrays cannot have is refused where the aval is made.
-    return ShapedArray(x.shape, dtypes.canonicalize_dtype(x.dtype))
+# Types of NumPy arrays that were met, with 64 bits and without.
+_MAX_NUMPY_AVALS = 4096
+_wide_avals: dict[Any, ShapedArray] = {}
+_narrow_avals: dict[Any, ShapedArray] = {}
+caching.register(_wide_avals.clear, "types of NumPy arrays")
+caching.register(_narrow_avals.clear, "types of NumPy arrays")
+
+
+def numpy_aval(x: Any) -> ShapedArray:
+    table = _wide_avals if config.x64_enabled() else _narrow_avals
+    key = (x.dtype, x.shape)
+    aval = table.get(key)
+    if aval is None:
+        # A dtype that arrays cannot have is refused where the aval is made.
+        aval = ShapedArray(x.shape, dtypes.canonicalize_dtype(x.dtype))
+        if len(table) >= _MAX_NUMPY_AVALS:
+            table.clear()
+        table[key] = aval
+    return aval
 
 
 def is_masked(x: Any) -> bool:
@@ -520,5 +536,5 @@ register_aval(bool, _scalar_aval(bool, False))
 register_aval(int, _int_aval)
 register_aval(float, _scalar_aval(float, True))
 register_aval(complex, _scalar_aval(complex, True))
-register_aval(np.ndarray, _numpy_aval)
-register_aval(np.generic, _numpy_aval)
+register_aval(np.ndarray, numpy_aval)
+register_aval(np.generic, numpy_aval)

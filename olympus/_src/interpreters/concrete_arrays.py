@@ -105,6 +105,10 @@ class HighOperand:
 def as_operand(x: Any, device: Any = None) -> Any:
     """What a program takes: a concrete array, a ref, or arrays of a high type."""
     kind = type(x)
+    if kind is np.ndarray and device is None:  # in the fewest steps
+        aval = avals_.numpy_aval(x)
+        if aval.dtype is x.dtype and aval.storage is aval:
+            return placement.put_native(x, aval)
     if kind is ArrayImpl or kind is refs.Ref or kind is HighOperand:
         return x
     if high_values.are_in_use() and high_values.is_high_value(x):

@@ -47,6 +47,11 @@ def put(x: np.ndarray, aval: Any, device: Device | None = None) -> ArrayImpl:
     return ArrayImpl(_to_device(x, aval, place, committed), aval, committed)
 
 
+def put_native(x: np.ndarray, aval: Any) -> ArrayImpl:
+    """As `put`, on the default device, of a NumPy array of the aval's dtype itself."""
+    return ArrayImpl(_to_device(x, aval, default_placement(), False), aval)
+
+
 def _native_array(x: Any, aval: Any) -> np.ndarray:
     """The value as a NumPy array of the aval's dtype in native byte order.
 
