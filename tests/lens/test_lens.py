@@ -14,7 +14,7 @@ import pytest
 import olympus
 import olympus.numpy as jnp
 from olympus import lax
-from olympus._src.lens import folding
+from olympus._src.lens import folding, measurement
 from olympus._src.lens.nodes import Node
 
 X = np.linspace(-1, 1, 64, dtype=np.float32).reshape(8, 8)
@@ -91,6 +91,30 @@ def test_measured_time_belongs_to_lines(view):
     total = sum(view.times.instructions.values())
     by_line = sum(row[0] for row in view.line_costs().values())
     assert by_line >= 0.95 * total > 0
+
+
+def test_measured_times_add_up_to_the_run(view):
+    times = view.times
+    total = sum(times.instructions.values()) + times.outside_us
+    assert total == pytest.approx(times.run_us)
+    assert 0 <= times.outside_us < times.run_us
+    assert "outside of instructions" in str(view)
+
+
+@pytest.mark.parametrize(
+    ("events", "totals", "busy"),
+    [
+        ([], {}, 0),
+        ([("a", 1, 3), ("b", 4, 5), ("a", 5, 6)], {"a": 3, "b": 1}, 4),
+        ([("a", 0, 4), ("b", 2, 6)], {"a": 3, "b": 3}, 6),
+        ([("a", 0, 4), ("a", 0, 4), ("b", 0, 4)], {"a": 8 / 3, "b": 4 / 3}, 4),
+        ([("a", 2, 2), ("b", 2, 4), ("a", 2, 2)], {"a": 0, "b": 2}, 2),
+    ],
+)
+def test_instructions_share_the_moments_in_which_they_run(events, totals, busy):
+    shared, total = measurement.share([measurement.Event(*e) for e in events])
+    assert shared == pytest.approx(totals)
+    assert total == busy
 
 
 def test_costs_are_those_of_the_compiled_function(view):

@@ -49,6 +49,7 @@ def facts(view: Any) -> list[tuple[str, str]]:
     ]
     if view.times is not None:
         shown.insert(0, ("run", time_text(view.times.run_us)))
+        shown.insert(1, ("outside of instructions", time_text(view.times.outside_us)))
     return shown
 
 

@@ -24,7 +24,8 @@ def text(view: Any) -> str:
 def _stages(view: Any) -> str:
     parts = [f"{name} {seconds * 1e3:.3g} ms" for name, seconds in view.stages]
     if view.times is not None:
-        parts.append(f"run {view.times.run_us:.4g} us")
+        run_us, outside_us = view.times.run_us, view.times.outside_us
+        parts.append(f"run {run_us:.4g} us ({outside_us:.3g} outside of instructions)")
     return ", ".join(parts)
 
 

@@ -206,8 +206,7 @@ def _look(jitted: Any, measure: bool | None, args: Any, kwargs: Any) -> Lens:
     times = None
     if _may_run(built.lowered, args, kwargs, measure):
         run = _runner(jitted, compiled, args, kwargs)
-        n_devices = len(built.lowered.devices)
-        times = measurement.measure(module, n_devices, run)
+        times = measurement.measure(module, run)
     name = source_info.function_name(jitted)
     program = traced.olympuspr.olympuspr
     return Lens(name, compiled, program, durations, times, module, served, origins)
