@@ -17,7 +17,7 @@ from olympus._src.api import profiler
 from olympus._src.lowering import hlo_text
 
 # So many runs take about this long.
-_SECONDS, _FEWEST, _MOST = 0.1, 5, 50
+_SECONDS, _FEWEST, _MOST = 0.05, 5, 10
 _lock = threading.Lock()  # only one profile may be recorded at a time
 
 # Their time is that of what they run, which is counted by itself.
@@ -65,7 +65,7 @@ def measure(module: hlo_text.Module, run: Callable[[], Any]) -> Times:
                 "lens: requires that nobody else records a profile, got one that has "
                 "been started; stop it first, or pass measure=False"
             ) from error
-        profiled_us = sum([_timed(run) for _ in range(n_runs)])
+        profiled_us = sum(_timed(run) for _ in range(n_runs))
     events = _events(session.data, module)
     totals, busy_ns = share(events)
     # Clocks differ: instructions may seem to take longer than the run.
