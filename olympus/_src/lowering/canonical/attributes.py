@@ -29,12 +29,14 @@ def split(text: str) -> list[str]:
         elif c == "," and not depth:
             parts.append(text[start : token.start()].strip())
             start = token.end()
-    rest = text[start:].strip()
-    return [*parts, rest] if rest else parts
+    remaining = text[start:].strip()
+    return [*parts, remaining] if remaining else parts
 
 
 def read(text: str) -> Entries:
     """The entries of a dictionary, values as printed, in the order of their names."""
+    if "%" in text:  # in a string: it could be taken for the name of a value
+        raise UnknownForm(text)
     entries = {}
     for part in split(text):
         name, equals, content = _key(part)
@@ -89,6 +91,7 @@ _SAME = re.compile(
     r"|#stablehlo\.channel_handle<handle = \d+, type = \d+>"
     r"|#stablehlo<(?:precision|comparison_type|comparison_direction|transpose|rng_\w+) "
     r"\w+>"
+    r"|#sdy\.op_sharding_rule<[^%\\]*>"
     r"|#sdy\.sharding<@\w+, \[[^]]*\]>"
     r"|#sdy\.sharding_per_value<\[(?:<@\w+, \[[^]]*\]>(?:, )?)*\]>"
 )
@@ -122,14 +125,14 @@ def _float(match: re.Match[str]) -> str:
 def _dense(match: re.Match[str]) -> str:
     """Integers: one where all are equal."""
     elements, shape, kind = match.groups()
-    found = re.findall(r"-?\d+", elements)
-    if len(found) > numbers.MOST_LISTED:
+    items = re.findall(r"-?\d+", elements)
+    if len(items) > numbers.MOST_LISTED:
         raise UnknownForm(elements)
-    if len(set(found)) == 1:
-        elements = found[0]
-    elif found and "[" not in elements:
+    if len(set(items)) == 1:
+        elements = items[0]
+    elif items and "[" not in elements:
         raise UnknownForm(elements)
-    elif not found:
+    elif not items:
         elements = ""
     return f"dense<{elements}> : tensor<{shape}{kind}>"
 
@@ -149,7 +152,6 @@ _FORMS: list[tuple[re.Pattern[str], Callable[[re.Match[str]], str]]] = [
     (_INTEGERS, _dense),
     (re.compile(r"#stablehlo\.(gather|scatter)<([\w = \[\],]*)>"), _dimension_numbers),
 ]
-
 
 
 _DICTIONARY = re.compile(r'\{((?:[^{}"]|"[^"]*"|\{[^{}]*\})*)\}')

@@ -3,5 +3,5 @@
 from __future__ import annotations
 
 
-class UnknownForm(Exception):
+class UnknownForm(ValueError):
     """A part of a module whose printed form is not known; MLIR prints the module."""

@@ -10,19 +10,22 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from olympus._src.lowering.canonical import operations
+from olympus._src.lowering.canonical import generic_forms, operations
 from olympus._src.lowering.canonical.errors import UnknownForm
-from olympus._src.lowering.canonical.regions import Operation, Region, parse
+from olympus._src.lowering.canonical.plain import SAME
+from olympus._src.lowering.canonical.regions import Operation, Region, read
+
 
 def body(text: str, arguments: Sequence[str]) -> str:
     """The lines of a function, given the names of its arguments."""
-    tree = parse(text.lstrip("\n"))
     names = _Names()
     for i, name in enumerate(arguments):
         if name != f"arg{i}":
             names.new[name] = f"%arg{i}"
-    printed = names.region(tree, _Scope(0, len(arguments), 0, set()), "    ", True)
-    return names.rename(printed)
+    lines = text.lstrip("\n").split("\n")
+    names.plain = '"' not in text and "{" not in text
+    printed = names.region(lines, _Scope(0, len(arguments), 0, set()), "    ", True)
+    return "    " + names.rename(printed)
 
 
 class _Scope:
@@ -61,65 +64,68 @@ class _Names:
 
     Attributes:
       new: see `_NewNames`.
+      plain: whether no line has attributes or strings.
+      has_named: whether results of an operation have names each.
     """
 
     def __init__(self) -> None:
         self.new = _NewNames()
+        self.plain = False
+        self.has_named = False
 
     def region(
-        self, region: Region, scope: _Scope, indent: str, in_function: bool = False
+        self, lines: Sequence[str], scope: _Scope, indent: str, in_function: bool
     ) -> str:
         """A region's lines; its arguments have their names already."""
+        same, plain = SAME.get, self.plain
         printed: list[str] = []
+        names: list[str] = []
         inner: list[tuple[int, Operation]] = []
-        for item in region.items:
-            if isinstance(item, str):
-                printed.append(self.lines(item, scope, indent, in_function))
+        rows = iter(lines)
+        for line in rows:
+            try:
+                name, _, op, remaining = line.split(" ", 3)
+            except ValueError:  # as of a return
+                name = op = remaining = ""
+            if same(op) is (": (" in remaining) and (
+                plain or ("{" not in line and '"' not in line)
+            ):
+                names.append(name)
+            elif op == "stablehlo.constant":
+                line, kind = operations.constant(line)
+                self.new[name[1:]] = f"%{scope.unique(kind)}"
             else:
-                self.results(item.head, scope)
-                inner.append((len(printed), item))
-                printed.append("")
+                labels = operations.named_results(line)
+                if labels:
+                    line = self.named(line, labels, scope)
+                elif line.startswith("%"):
+                    names.append(name)
+                if line.endswith("{"):
+                    inner.append((len(printed), read(line, rows)))
+                else:
+                    line = operations.line(line, in_function)
+            printed.append(line)
+        self.number(names, scope)
         for i, operation in inner:
             printed[i] = _print(self, operation, scope, indent)
-        return "\n".join(printed)
+        return f"\n{indent}".join(printed)
 
-    def lines(self, text: str, scope: _Scope, indent: str, in_function: bool) -> str:
-        """Lines without regions."""
-        lines = text.split("\n")
-        plain = '"' not in text and "{" not in text
-        same, names = operations.SAME, []
-        for i, line in enumerate(lines):
-            parts = line.split(" ", 3)
-            if (
-                len(parts) == 4
-                and (parts[2], ": (" in parts[3]) in same
-                and (plain or ('"' not in line and "{" not in line))
-            ):
-                names.append(parts[0])
-            elif line.startswith("stablehlo.constant ", line.find("=") + 2):
-                lines[i], kind = operations.constant(line)
-                self.new[parts[0][1:]] = f"%{scope.unique(kind)}"
-            else:
-                lines[i] = operations.line(line, in_function)
-                if line.startswith("%"):
-                    names.append(parts[0])
-        self.number(names, scope)
-        return indent + f"\n{indent}".join(lines)
+    def named(self, line: str, names: Sequence[str], scope: _Scope) -> str:
+        """An operation whose results are called otherwise than by one number."""
+        self.has_named = True
+        name, _, remaining = line.partition(":2 = ")
+        for i, label in enumerate(names):
+            self.new[f"{name[1:]}#{i}"] = f"%{scope.unique(label)}"
+        return f"{name}#0, {name}#1 = {remaining}"
 
     def number(self, names: list[str], scope: _Scope) -> None:
-        """Names results in their order; those that have these names stay as they are."""
+        """Names results in their order; those with these names already keep them."""
         first = scope.value
         scope.value += len(names)
         wanted = [f"%{i}" for i in range(first, scope.value)]
         if names != wanted:
-            bare = [name[1:].partition(":")[0] for name in names]
-            self.new.update(zip(bare, wanted, strict=True))
-
-    def results(self, head: str, scope: _Scope) -> None:
-        """Names the results of an operation with regions."""
-        name, equals, _ = head.partition(" = ")
-        if equals:
-            self.number([name], scope)
+            pairs = zip([name.partition(":")[0] for name in names], wanted, strict=True)
+            self.new.update([(old[1:], new) for old, new in pairs if old != new])
 
     def arguments(self, region: Region, scope: _Scope, kind: str) -> None:
         """Names the arguments of a region: by number, or all by one name."""
@@ -132,13 +138,13 @@ class _Names:
 
     def rename(self, text: str) -> str:
         """The text with the names that MLIR gives."""
-        own = all([name[0] in "kr" for name in self.new])
-        parts = (_OWN_NAME if own else _NAME).split(text)
+        own = not self.has_named and {name[0] for name in self.new} <= {"k", "r"}
+        parts = (_OWN_NAME if own else _ANY_NAME).split(text)
         parts[1::2] = map(self.new.__getitem__, parts[1::2])
         return "".join(parts)
 
 
-_NAME = re.compile(r"%(\w+)")
+_ANY_NAME = re.compile(r"%(\w+(?:#\d+)?)")
 _OWN_NAME = re.compile(r"%([kr]\w*)")
 
 
@@ -146,7 +152,8 @@ class _NewNames(dict[str, str]):
     """Printed names by those in the text, of those that change."""
 
     def __missing__(self, name: str) -> str:
-        return f"%{name}"
+        operation, separator, number = name.partition("#")
+        return f"{self[operation]}#{number}" if separator else f"%{name}"
 
 
 # -- operations with regions -----------------------------------------------------------
@@ -156,20 +163,22 @@ _TAIL = re.compile(r"(?: \{(.*)\})? : (\([^{}()]*\)) -> ([^{}]*)")
 
 
 def _print(names: _Names, operation: Operation, scope: _Scope, indent: str) -> str:
+    if " = sdy.manual_computation(" in operation.head:
+        return _manual_computation(names, operation, scope, indent)
     head, tail = _HEAD.fullmatch(operation.head), _TAIL.fullmatch(operation.tail)
     if head is None or tail is None:
         raise UnknownForm(operation.head)
     result, name, operands = head.groups()
-    own, ins, outs = tail[1] or "", tail[2], tail[3]
+    own, ins, outs = tail[1] or "", tail[2], generic_forms.results(tail[3])
     if name == "stablehlo.while":
         return _while(names, operation, scope, indent, (result, operands, own, ins))
     if name == "stablehlo.reduce":
         parts = (result, operands, own, f"{ins} -> {outs}")
         return _reduce(names, operation, scope, indent, parts)
-    before, after = operations.properties(name, own)
+    before, after = generic_forms.properties(name, own)
     regions = [_region(names, r, scope, indent) for r in operation.regions]
     return (
-        f'{indent}{result}"{name}"({operands}){before} '
+        f'{result}"{name}"({operands}){before} '
         f"({', '.join(regions)}){after} : {ins} -> {outs}"
     )
 
@@ -180,7 +189,8 @@ def _inside(
     """The lines of a region of an operation."""
     inner = scope.inner()
     names.arguments(region, inner, kind)
-    return names.region(region, inner, indent + "  ")
+    deeper = indent + "  "
+    return deeper + names.region(region.lines, inner, deeper, False)
 
 
 def _region(names: _Names, region: Region, scope: _Scope, indent: str) -> str:
@@ -189,6 +199,17 @@ def _region(names: _Names, region: Region, scope: _Scope, indent: str) -> str:
         return f"{{\n{lines}\n{indent}}}"
     listed = ", ".join([f"%{name}: {kind}" for name, kind in region.arguments])
     return f"{{\n{indent}^bb0({listed}):\n{lines}\n{indent}}}"
+
+
+def _manual_computation(
+    names: _Names, operation: Operation, scope: _Scope, indent: str
+) -> str:
+    (region,) = operation.regions
+    lines = _inside(names, region, scope, indent)
+    listed = ", ".join([f"%{name}: {kind}" for name, kind in region.arguments])
+    kinds, arrow, outs = operation.tail.partition(" -> ")
+    tail = f"{kinds}{arrow}{generic_forms.results(outs)}"
+    return f"{operation.head}({listed}) {{\n{lines}\n{indent}}}{tail}"
 
 
 def _while(
@@ -203,13 +224,13 @@ def _while(
     values = operands.split(", ") if operands else []
     if not values or len(values) != len(condition.arguments):
         raise UnknownForm(operation.head)
-    own = f" attributes{operations.braces(own)}" if own else ""
+    own = f" attributes{generic_forms.braces(own)}" if own else ""
     test = _inside(names, condition, scope, indent, "iterArg")
     body = _inside(names, step, scope, indent, "iterArg")
     pairs = zip(condition.arguments, values, strict=True)
     bound = ", ".join([f"%{name} = {value}" for (name, _), value in pairs])
     return (
-        f"{indent}{result}stablehlo.while({bound}) : {ins[1:-1]}{own}\n"
+        f"{result}stablehlo.while({bound}) : {ins[1:-1]}{own}\n"
         f"{indent}cond {{\n"
         f"{test}\n{indent}}} do {{\n{body}\n{indent}}}"
     )
@@ -231,11 +252,11 @@ def _reduce(
 ) -> str:
     result, operands, own, kinds = parts
     (region,) = operation.regions
-    dims, after = operations.reduced_dimensions(own)
+    dims, after = generic_forms.reduced_dimensions(own)
     values = operands.split(", ")
     half = len(values) // 2
     pairs = zip(values[:half], values[half:], strict=True)
-    head = f"{indent}{result}stablehlo.reduce" + ", ".join(
+    head = f"{result}stablehlo.reduce" + ", ".join(
         [f"({x} init: {first})" for x, first in pairs]
     )
     one = _single(region)
@@ -252,9 +273,9 @@ def _reduce(
 
 def _single(region: Region) -> str | None:
     """The operation of a reducer that only combines its two arguments."""
-    if len(region.arguments) != 2 or len(region.items) != 1:
+    if len(region.arguments) != 2 or len(region.lines) != 2:
         return None
-    match = _ONE.fullmatch(str(region.items[0]))
+    match = _ONE.fullmatch("\n".join(region.lines))
     if match is None or match[1] != match[6]:
         return None
     ordered = [name for name, _ in region.arguments] == [match[3], match[4]]

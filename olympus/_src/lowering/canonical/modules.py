@@ -15,10 +15,7 @@ _MODULE = re.compile(
 _MESH = re.compile(
     r'sdy\.mesh @\w+ = <\[(?:"\w+"=\d+(?:, "\w+"=\d+)*|\], device_ids=\[0)\]>'
 )
-_FUNCTION = re.compile(
-    r"func\.func (public|private) @([\w.$]+)\(([^\n]*)\) -> (\([^\n]*\)) \{\n"
-)
-_END = "\n}"
+_FUNCTION = re.compile(r"func\.func (public|private) @([\w.$]+)\(")
 
 
 def canonical_text(text: str) -> str | None:
@@ -30,7 +27,7 @@ def canonical_text(text: str) -> str | None:
     """
     try:
         return _module(text)
-    except UnknownForm:
+    except ValueError:  # also of what reads its parts
         return None
 
 
@@ -52,19 +49,24 @@ def _module(text: str) -> str:
 
 
 def _function(text: str) -> str:
-    match = _FUNCTION.match(text)
-    if match is None or text[match.end()] == " ":
+    head, _, body = text.partition("\n")
+    match = _FUNCTION.match(head)
+    if match is None or body.startswith(" "):
         return _printed(text)
-    visibility, symbol, arguments, outs = match.groups()
+    visibility, symbol = match.groups()
+    arguments, arrow, outs = head[match.end() :].partition(") -> (")
+    if not arrow or not outs.endswith(") {"):
+        raise UnknownForm(head)
     names, listed = _arguments(arguments)
+    outs = outs[:-3]
     if "{" in outs:
-        outs = attributes.with_sorted_dictionaries(outs)
-    elif ", " not in outs:
-        outs = outs[1:-1]
+        outs = f"({attributes.with_sorted_dictionaries(outs)})"
+    elif ", " in outs:
+        outs = f"({outs})"
     result = f" -> {outs}" if outs else ""
     return (
         f"  func.func {visibility} {attributes.symbol(symbol)}({listed}){result} {{\n"
-        f"{functions.body(text[match.end() :], names)}\n  }}"
+        f"{functions.body(body, names)}\n  }}"
     )
 
 
@@ -85,8 +87,10 @@ def _arguments(text: str) -> tuple[list[str], str]:
     """The names of a function's arguments, and their list as printed."""
     if "{" in text:
         text = attributes.with_sorted_dictionaries(text)
-    names = _ARGUMENT.findall(text)
-    if any(name != f"arg{i}" for i, name in enumerate(names)):
+    names = [part.partition(":")[0] for part in text.split("%")[1:]]
+    if names != [f"arg{i}" for i in range(len(names))]:
+        if len(_ARGUMENT.findall(text)) != len(names):
+            raise UnknownForm(text)
         numbers = itertools.count()
         text = _ARGUMENT.sub(lambda _: f"%arg{next(numbers)}: ", text)
     return names, text

@@ -95,8 +95,8 @@ def _bits(sign: str, value: Fraction, form: _Format) -> str:
 def _decimal(value: Fraction, form: _Format, wanted: int) -> tuple[str, int]:
     """Digits without zeros at the end, and the power of ten of the last.
 
-    As LLVM rounds: what is certainly too long is cut off first, and the rest rounded
-    with halves up.
+    As LLVM rounds: what is certainly too long is cut off first, and then
+    halves are rounded up.
     """
     digits, exponent = value.numerator, 0
     if value.denominator > 1:  # a power of two
@@ -105,10 +105,10 @@ def _decimal(value: Fraction, form: _Format, wanted: int) -> tuple[str, int]:
     spare = digits.bit_length() - (wanted * 196 + 58) // 59
     cut = spare * 59 // 196 if spare > 0 else 0
     digits, exponent = digits // 10**cut, exponent + cut
-    rest = len(str(digits)) - wanted
-    if rest > 0:
-        digits = (digits // 10 ** (rest - 1) + 5) // 10
-        exponent += rest
+    remaining = len(str(digits)) - wanted
+    if remaining > 0:
+        digits = (digits // 10 ** (remaining - 1) + 5) // 10
+        exponent += remaining
     text = str(digits)
     short = text.rstrip("0")
     return short, exponent + len(text) - len(short)
@@ -141,7 +141,6 @@ def _plain(digits: str, exponent: int, wanted: int) -> str:
 _CONSTANT = re.compile(r"dense<([^<>]*)> : tensor<((?:\d+x)*)([\w<>]+)>")
 MOST_LISTED = 100  # elements; longer constants are printed as bytes
 _INTEGER = re.compile(r"u?i(?:2|4|8|16|32|64)")
-_READ = {"f16": "<f2", "f32": "<f4", "f64": "<f8", "i1": "?"}
 
 
 def constant(text: str) -> tuple[str, str]:
@@ -174,8 +173,6 @@ def _listed(data: bytes, shape: str, kind: str) -> str:
     """The elements of a constant as lists, or '' where they are too many."""
     sizes = [int(n) for n in shape.split("x")[:-1]]
     if int(np.prod(sizes)) > MOST_LISTED:
-        if kind == "i1":
-            raise UnknownForm(kind)  # its bytes are not those that are printed
         return ""
     return _lists(_texts(data, kind), sizes)
 
@@ -190,19 +187,29 @@ def _texts(data: bytes, kind: str) -> list[str]:
             raise UnknownForm(kind)
         code = f"<{'u' if kind.startswith('u') else 'i'}{bits // 8}"
         return [str(n) for n in np.frombuffer(data, code).tolist()]
-    if kind not in _READ:
-        raise UnknownForm(kind)
-    values = np.frombuffer(data, _READ[kind])
     if kind == "i1":
-        return ["true" if v else "false" for v in values.tolist()]
-    return [float_text(_exact(v), kind) for v in values]
+        return ["true" if byte else "false" for byte in data]
+    return [float_text(text, kind) for text in _floats(data, kind)]
 
 
-def _exact(value: np.floating) -> str:
-    if np.isfinite(value):
-        return repr(float(value))
-    size = value.dtype.itemsize
-    return f"0x{int.from_bytes(value.tobytes(), 'little'):0{2 * size}X}"
+def _floats(data: bytes, kind: str) -> list[str]:
+    """Floats as `types.scalar` writes them."""
+    if kind == "bf16":  # the upper halves of single precision
+        bits = np.frombuffer(data, "<u2")
+        values = (bits.astype("<u4") << 16).view("<f4")
+    elif kind in _FORMATS:
+        size = int(kind[1:]) // 8
+        values, bits = (
+            np.frombuffer(data, f"<f{size}"),
+            np.frombuffer(data, f"<u{size}"),
+        )
+    else:
+        raise UnknownForm(kind)
+    width = 2 * bits.itemsize
+    return [
+        repr(float(value)) if np.isfinite(value) else f"0x{own:0{width}X}"
+        for value, own in zip(values, bits.tolist(), strict=True)
+    ]
 
 
 def _lists(texts: Sequence[str], sizes: Sequence[int]) -> str:

@@ -1,11 +1,24 @@
-"""The text of a function as a tree: lines, and operations that hold regions."""
+"""Operations that hold regions, read from the lines of a function."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from typing import NamedTuple
 
 from olympus._src.lowering.canonical.errors import UnknownForm
+
+
+class Region(NamedTuple):
+    """A region.
+
+    Attributes:
+      arguments: pairs of a name without `%` and a type.
+      lines: its lines, those of regions in it too.
+    """
+
+    arguments: list[tuple[str, str]]
+    lines: list[str]
 
 
 class Operation(NamedTuple):
@@ -22,94 +35,56 @@ class Operation(NamedTuple):
     tail: str
 
 
-class Region(NamedTuple):
-    """A region, or the body of a function.
-
-    Attributes:
-      arguments: pairs of a name without `%` and a type.
-      items: in their order; a text is of lines that have no region.
-    """
-
-    arguments: list[tuple[str, str]]
-    items: list[str | Operation]
-
-
-_BRACE = re.compile(r" (\(\{)\n|\n(\}, \{)\n|\n(\}\))")
-_ARGUMENTS = re.compile(r"\^bb0\((.*)\):")
-_ARGUMENT = re.compile(r"%(\w+): ([^ ]+)")
-
-
-def parse(body: str) -> Region:
-    """The tree of the lines of a function."""
-    if "({" not in body:
-        return Region([], [body])
-    parts = [part for part in _BRACE.split(body) if part is not None]
-    reader = _Reader(parts)
-    region = reader.region()
-    if reader.position != len(parts):
-        raise UnknownForm("}")
-    return region
+def read(head: str, rows: Iterator[str]) -> Operation:
+    """The operation that begins with a line, from that line and those behind it."""
+    regions = []
+    lines: list[str] = []
+    depth = 0
+    for line in rows:
+        if line.startswith("}"):
+            if not depth:
+                regions.append(_region(lines))
+                if line != "}, {":
+                    return _operation(head, regions, line)
+                lines = []
+                continue
+            depth -= not line.endswith("{")
+        elif line.endswith("{"):
+            depth += 1
+        lines.append(line)
+    raise UnknownForm(head)
 
 
-class _Reader:
-    """Reads texts and the braces between them."""
+def _operation(head: str, regions: list[Region], last: str) -> Operation:
+    if head.endswith(" ({") and last.startswith("})"):
+        return Operation(head[:-3], regions, last[2:])
+    manual = _MANUAL.fullmatch(head)
+    if manual is None or not last.startswith("} : ") or len(regions) != 1:
+        raise UnknownForm(head)
+    region = Region(_pairs(manual[2]), regions[0].lines)
+    return Operation(manual[1], [region], last[1:])
 
-    def __init__(self, parts: list[str]) -> None:
-        self.parts = parts
-        self.position = 1
-        self.text = parts[0]
 
-    def brace(self) -> str:
-        """What ends the text."""
-        if self.position >= len(self.parts):
-            return ""
-        found = self.parts[self.position]
-        self.position += 1
-        return found
+# Its axes are strings, which must hold nothing that is printed in another way.
+_MANUAL = re.compile(
+    r"((?:%\w+(?::\d+)? = )?sdy\.manual_computation\([^()]*\) in_shardings=[^%\\]*)"
+    r"\((.*)\) \{"
+)
+_ARGUMENT = re.compile(r"%(\w+): ([^ ,]+)")
 
-    def next_text(self) -> None:
-        self.text = self.parts[self.position]
-        self.position += 1
 
-    def region(self) -> Region:
-        """The region that begins with the text, up to the brace that ends it."""
-        arguments = self.arguments()
-        items: list[str | Operation] = []
-        while True:
-            lines = self.text
-            if self.position >= len(self.parts) or self.parts[self.position] != "({":
-                if lines:
-                    items.append(lines)
-                return Region(arguments, items)
-            before, newline, head = lines.rpartition("\n")
-            if before:
-                items.append(before)
-            items.append(self.operation(head))
+def _region(lines: list[str]) -> Region:
+    if not lines or not lines[0].startswith("^"):
+        return Region([], lines)
+    first, *remaining = lines
+    if not first.startswith("^bb0(") or not first.endswith("):"):
+        raise UnknownForm(first)
+    return Region(_pairs(first[5:-2]), remaining)
 
-    def operation(self, head: str) -> Operation:
-        regions = []
-        brace = self.brace()
-        while brace in ("({", "}, {"):
-            self.next_text()
-            regions.append(self.region())
-            brace = self.brace()
-        if brace != "})":
-            raise UnknownForm(head)
-        self.next_text()
-        tail, _, self.text = self.text.partition("\n")
-        return Operation(head, regions, tail)
 
-    def arguments(self) -> list[tuple[str, str]]:
-        if not self.text.startswith("^bb0"):
-            return []
-        first, _, self.text = self.text.partition("\n")
-        listed = _ARGUMENTS.fullmatch(first)
-        if listed is None:
-            raise UnknownForm(first)
-        pairs = []
-        for part in listed[1].split(", "):
-            match = _ARGUMENT.fullmatch(part)
-            if match is None:
-                raise UnknownForm(first)
-            pairs.append((match[1], match[2]))
-        return pairs
+def _pairs(listed: str) -> list[tuple[str, str]]:
+    """Names and types of arguments."""
+    pairs = _ARGUMENT.findall(listed)
+    if len(pairs) != listed.count("%"):
+        raise UnknownForm(listed)
+    return pairs
