@@ -170,6 +170,25 @@ def lowering(lib: Library) -> dict[str, Any]:
     return found
 
 
+def printing(lib: Library) -> dict[str, Any]:
+    """The text of lowered programs, and lowering with it."""
+    found: dict[str, Any] = {}
+    for name, (loss, *args) in {
+        "MLP-50": mlp(lib, 50),
+        "transformer-12": transformer(lib, 12),
+        "50 convolutions": convnet(lib, 50),
+        "RK4 x 1000 by scan": oscillator(lib, 1000, scanned=True),
+    }.items():
+        for what, f in (("", loss), ("grad ", lib.top.grad(loss))):
+            lowered = lib.top.jit(f).lower(*args)
+            found[f"as_text {what}{name}"] = lowered.as_text
+            lower = _lower(lib, f, *args)
+            found[f"lower and as_text {what}{name}"] = Prepared(
+                lower.prepare, lambda traced: traced.lower().as_text()
+            )
+    return found
+
+
 def cold(lib: Library) -> dict[str, Any]:
     """First calls: trace, lower, compile, run."""
     loss, params, x = mlp(lib, 10)
@@ -292,6 +311,7 @@ GROUPS = {
         eager_grad,
         tracing,
         lowering,
+        printing,
         cold,
         kernels,
         gradients,
