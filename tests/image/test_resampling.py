@@ -189,3 +189,14 @@ def test_bicubic_pytorch_is_cubic_pytorch(antialias):
     )
     np.testing.assert_array_equal(got, want)
     assert image.ResizeMethod.from_string("bicubic-pytorch").name == "CUBIC_PYTORCH"
+
+
+@pytest.mark.parametrize("method", ["lanczos3", "lanczos5", "cubic", "linear"])
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_places_on_a_sample(method, dtype):
+    """XLA rounds a place differently where it computes it again: 1e-17 and zero."""
+    with olympus.enable_x64():
+        samples = np.array([1.0, 5.0, 9.0], dtype)
+        for factor in (3, 5, 7):
+            out = image.resize(jnp.asarray(samples), (3 * factor,), method)
+            np.testing.assert_allclose(out[factor // 2 :: factor], samples, rtol=1e-6)

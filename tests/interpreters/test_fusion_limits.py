@@ -261,18 +261,28 @@ def test_what_xla_fuses_stays_small():
     assert text.count("\n") < 8 * n
 
 
+def options(platform, chosen=(), *, has_barriers=False, is_over_processes=False):
+    return build_options.complete(
+        chosen,
+        platform,
+        has_barriers=has_barriers,
+        is_small=False,
+        is_over_processes=is_over_processes,
+    )
+
+
 def test_the_pass_that_takes_barriers_out_is_off_where_it_comes_too_early():
     name = "xla_disable_hlo_passes"
     early = not build_options.barriers_in_bodies
-    found = dict(build_options.complete((), "cpu", True)).get(name, "")
+    found = dict(options("cpu", has_barriers=True)).get(name, "")
     assert found == ("cse_barrier_expander" if early else "")
-    found = dict(build_options.complete(((name, "dce"),), "cpu", True))[name]
+    found = dict(options("cpu", ((name, "dce"),), has_barriers=True))[name]
     assert found == ("dce,cse_barrier_expander" if early else "dce")
-    assert build_options.complete((), "cpu", False) == ()
-    assert build_options.complete((), "cuda", True) == ()
+    assert options("cpu") == ()
+    assert options("cuda", has_barriers=True) == ()
 
 
 def test_sums_over_processes_are_not_combined():
-    over_processes = build_options.complete((), "cpu", False, is_over_processes=True)
+    over_processes = options("cpu", is_over_processes=True)
     assert over_processes == (("xla_disable_hlo_passes", "cpu-all-reduce-combiner"),)
-    assert build_options.complete((), "cuda", False, is_over_processes=True) == ()
+    assert options("cuda", is_over_processes=True) == ()

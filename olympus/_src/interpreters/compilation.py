@@ -15,7 +15,11 @@ def build_options_of(lowered: LoweredProgram, options: Any) -> Any:
     """XLA's options for a program, of a user's and of the settings of this thread."""
     processes = {device.process_index for device in lowered.devices}
     return build_options.complete(
-        options, lowered.platform, lowered.has_barriers, len(processes) > 1
+        options,
+        lowered.platform,
+        has_barriers=lowered.has_barriers,
+        is_small=lowered.is_small,
+        is_over_processes=len(processes) > 1,
     )
 
 

@@ -16,6 +16,7 @@ from olympus._src.interpreters import (
     fusion_limits,
     partial_eval,
     program_meshes,
+    program_sizes,
     progress,
     ref_arguments,
     type_constraints,
@@ -51,6 +52,7 @@ class LoweredProgram(NamedTuple):
       effects: its ordered effects, each an extra argument and result.
       has_effects: whether it has any effect.
       has_barriers: whether `fusion_limits` put barriers into it.
+      is_small: whether it computes on small arrays only.
       has_dynamic_sizes: whether it calls functions of dynamic sizes, which it refines.
       division: how it is divided over several devices; None where one runs it.
       refs: which arguments are refs; None where none is.
@@ -78,6 +80,7 @@ class LoweredProgram(NamedTuple):
     effects: Sequence[Any] = ()
     has_effects: bool = False
     has_barriers: bool = False
+    is_small: bool = False
     has_dynamic_sizes: bool = False
     division: Division | None = None
     refs: ref_arguments.RefArguments | None = None
@@ -287,6 +290,7 @@ def _lower(
         effects=[e for e in sorted(limited.effects, key=repr) if e.ordered],
         has_effects=bool(limited.effects),
         has_barriers=has_barriers,
+        is_small=program_sizes.is_small(limited),
         has_dynamic_sizes=module.has_dynamic_calls,
         division=division,
         refs=ref_use,

@@ -149,14 +149,16 @@ def sinc(x: ArrayLike, /) -> Array:
     """
     promotion.check_arraylike("sinc", x)
     (x,) = promotion.promote_inexact(x)
-    zero, one = promotion.scalar(0, x), promotion.scalar(1, x)
+    zero = promotion.scalar(0, x)
     at_zero = lax.eq(x, zero)
     angle = lax.mul(x, promotion.scalar(math.pi, x))
     # Both branches stay finite, so that derivatives are right to any order: the series
-    # sees only zeros, the quotient none.
+    # sees only zeros, the quotient none. XLA may compute `x` again for the last choice,
+    # rounded otherwise, and then find that it is not zero: the quotient is 1 there too.
     zeros = promotion.full_shape(zero, aval_of(x).shape)
     near = _sinc_near_zero(lax.select(at_zero, angle, zeros))
-    safe = lax.select(at_zero, promotion.full_shape(one, aval_of(x).shape), angle)
+    tiny = promotion.scalar(math.sqrt(float(dtypes.finfo(aval_of(x).dtype).eps)), x)
+    safe = lax.select(at_zero, promotion.full_shape(tiny, aval_of(x).shape), angle)
     return lax.select(at_zero, near, lax.div(lax.sin(safe), safe))
 
 

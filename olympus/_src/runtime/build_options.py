@@ -9,6 +9,7 @@ from olympus._src.runtime import versions
 from olympus._src.runtime.compiling import Options
 
 _PASSES = "xla_disable_hlo_passes"
+_LEVEL = "xla_backend_optimization_level"
 # jaxlib takes barriers out before it fuses up to 0.11.0, and has no code for those that
 # are left in the bodies of small loops.
 barriers_in_bodies = versions.JAXLIB_VERSION >= (0, 11, 1)
@@ -17,7 +18,9 @@ barriers_in_bodies = versions.JAXLIB_VERSION >= (0, 11, 1)
 def complete(
     options: Options,
     platform: str,
+    *,
     has_barriers: bool,
+    is_small: bool,
     is_over_processes: bool = False,
 ) -> tuple[tuple[str, Any], ...]:
     """A user's options with those of the settings, and those that the program needs.
@@ -26,9 +29,12 @@ def complete(
       options: XLA's options by name, as the user gave them; they override settings.
       platform: where the program runs.
       has_barriers: whether fusion must stop at the program's barriers.
+      is_small: whether it computes on small arrays only.
       is_over_processes: whether its devices belong to several processes.
     """
     chosen = _of_settings()
+    if is_small and platform == "cpu" and "optimization_level" not in chosen:
+        chosen.setdefault(_LEVEL, 2)  # LLVM's second highest
     passes = []
     if not compiler.compiler_enable_remat_pass.value:
         passes.append("rematerialization")
@@ -51,7 +57,7 @@ def complete(
 def _of_settings() -> dict[str, Any]:
     chosen: dict[str, Any] = {}
     if compiler.disable_most_optimizations.value:
-        chosen["xla_backend_optimization_level"] = 0
+        chosen[_LEVEL] = 0
         chosen["xla_llvm_disable_expensive_passes"] = True
     if compiler.optimization_level.value != compiler.optimization_level.default:
         chosen["optimization_level"] = _effort(compiler.optimization_level.value)
@@ -82,7 +88,7 @@ def quick(platform: str) -> Options:
     """
     if platform != "cpu":
         return ()
-    options: list[tuple[str, Any]] = [("xla_backend_optimization_level", 0)]
+    options: list[tuple[str, Any]] = [(_LEVEL, 0)]
     if versions.JAXLIB_VERSION < (0, 11):
         options.append(("xla_cpu_use_fusion_emitters", False))
     return tuple(options)

@@ -67,11 +67,21 @@ def _differences(old: dict[str, Any], new: dict[str, str]) -> list[str]:
             continue
         if name in _DIGESTS:
             changed.append(_DIGESTS[name])
-        else:
-            changed.append(f"{name}: {before or 'none'}, now {after or 'none'}")
+            continue
+        if name == "compiler options":
+            before, after = _without_shared(before, after)
+        changed.append(f"{name}: {before or 'none'}, now {after or 'none'}")
     if len(changed) > 1 and any(old.get(n, "") != new.get(n, "") for n in _OPTIONS):
         changed = [text for text in changed if text != _DIGESTS["options"]]
     return changed
+
+
+def _without_shared(before: str, after: str) -> tuple[str, str]:
+    """Two lists of options, each without what stands in both."""
+    old, new = before.split(", "), after.split(", ")
+    left = [option for option in old if option not in new]
+    right = [option for option in new if option not in old]
+    return ", ".join(left), ", ".join(right)
 
 
 _OPTIONS = ("compiler options", "XLA_FLAGS")  # which say what the digest is of

@@ -11,7 +11,7 @@ import numpy as np
 
 from olympus._src.api.custom_jvp import custom_jvp
 from olympus._src.control_flow.loops import fori_loop
-from olympus._src.core import avals
+from olympus._src.core import avals, dtypes
 from olympus._src.core.array_type import Array, ArrayLike
 from olympus._src.lax import elementwise as lax
 from olympus._src.lax import special
@@ -252,7 +252,8 @@ def _sici(x: Any) -> tuple[Any, Any]:
 def _sici_jvp(primals: Any, tangents: Any) -> Any:
     (x,), (t,) = primals, tangents
     is_zero = x == 0
-    safe = where(is_zero, 1, x)
+    # Small, so that the quotient is 1 even where XLA decides once more otherwise.
+    safe = where(is_zero, math.sqrt(float(dtypes.finfo(avals.aval_of(x).dtype).eps)), x)
     sine = where(is_zero, 1, elementary.sin(safe) / safe)
     return _sici(x), (t * sine, t * (elementary.cos(x) / x))
 
