@@ -231,6 +231,26 @@ def kernels(lib: Library) -> dict[str, Any]:
     }
 
 
+def quick_runs(lib: Library) -> dict[str, Any]:
+    """Programs of a few kinds, for comparing a change with its parent."""
+    jit, grad = lib.top.jit, lib.top.grad
+    rng = np.random.default_rng(0)
+    line = lib.np.asarray(rng.normal(size=100_000).astype("float32"))
+    sort, scan = jit(lib.np.sort), jit(lib.np.cumsum)
+    found = {
+        "quick sort 1e5": lambda: sort(line),
+        "quick cumsum 1e5": lambda: scan(line),
+    }
+    for name, (f, *args) in {
+        "MLP-4": mlp(lib, 4, 64, 64),
+        "transformer-1": transformer(lib, 1, 64),
+        "3 convolutions": convnet(lib, 3),
+        "RK4 x 200 by scan": oscillator(lib, 200, scanned=True),
+    }.items():
+        found[f"quick grad {name}"] = functools.partial(jit(grad(f)), *args)
+    return found
+
+
 def _gradients(lib: Library) -> dict[str, tuple[Any, tuple[Any, ...]]]:
     """Functions that differentiate, with their arguments."""
     grad, vmap = lib.top.grad, lib.top.vmap
@@ -314,6 +334,7 @@ GROUPS = {
         printing,
         cold,
         kernels,
+        quick_runs,
         gradients,
         memory,
         growth,
