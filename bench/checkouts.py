@@ -6,27 +6,36 @@ import contextlib
 import shutil
 import subprocess
 import sys
+import sysconfig
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent.parent
+_SOURCE = Path("olympus/_src/native/calls.c")
 
 
 @contextlib.contextmanager
-def of(reference: str) -> Iterator[Path]:
-    """A temporary worktree of a git reference, with its part in C built."""
+def with_reference(reference: str) -> Iterator[tuple[Path, Path]]:
+    """A copy of this checkout, and a temporary worktree of a git reference.
+
+    Both have their part in C built, by one compiler, and the benchmark of this one.
+    """
     with tempfile.TemporaryDirectory(prefix="olympus-bench-") as folder:
-        tree = Path(folder) / "before"
-        _git("worktree", "add", "--detach", "--quiet", str(tree), reference)
+        after, before = Path(folder) / "after", Path(folder) / "before"
+        shutil.copytree(HERE / "olympus", after / "olympus", ignore=_ARTIFACTS)
+        _git("worktree", "add", "--detach", "--quiet", str(before), reference)
         try:
-            build(tree)
-            # Both sides run the cases of this checkout.
-            shutil.rmtree(tree / "bench", ignore_errors=True)
-            shutil.copytree(HERE / "bench", tree / "bench")
-            yield tree
+            for tree in (after, before):
+                shutil.rmtree(tree / "bench", ignore_errors=True)
+                shutil.copytree(HERE / "bench", tree / "bench", ignore=_ARTIFACTS)
+                build(tree)
+            yield after, before
         finally:
-            _git("worktree", "remove", "--force", str(tree))
+            _git("worktree", "remove", "--force", str(before))
+
+
+_ARTIFACTS = shutil.ignore_patterns("__pycache__", "*.so")
 
 
 def _git(*words: str) -> None:
@@ -34,10 +43,17 @@ def _git(*words: str) -> None:
 
 
 def build(tree: Path) -> None:
-    """Builds the part in C of a checkout in place, where there is a compiler."""
-    command = [sys.executable, "setup.py", "--quiet", "build_ext", "--inplace"]
-    done = subprocess.run(
-        command, cwd=tree, capture_output=True, text=True, check=False
-    )
-    if done.returncode:
-        sys.stderr.write(f"{tree}: without the part in C:\n{done.stderr[-500:]}\n")
+    """Builds the part in C of a checkout, where it has one and there is a compiler."""
+    source = tree / _SOURCE
+    if not source.exists():
+        return
+    target = source.with_name(source.stem + sysconfig.get_config_var("EXT_SUFFIX"))
+    include = sysconfig.get_path("include")
+    command = ["gcc", "-O2", "-shared", "-fPIC", f"-I{include}", str(source)]
+    try:
+        subprocess.run(
+            [*command, "-o", str(target)], check=True, capture_output=True, text=True
+        )
+    except (OSError, subprocess.CalledProcessError) as error:
+        said = getattr(error, "stderr", "") or str(error)
+        sys.stderr.write(f"{tree}: without the part in C: {said[-500:]}\n")

@@ -231,6 +231,26 @@ def kernels(lib: Library) -> dict[str, Any]:
     }
 
 
+def quick_programs(lib: Library) -> dict[str, Any]:
+    """Tracing, lowering, printing and compiling of small programs."""
+    jit, grad = lib.top.jit, lib.top.grad
+    found: dict[str, Any] = {}
+    for name, (loss, *args) in {
+        "MLP-10": mlp(lib, 10),
+        "transformer-2": transformer(lib, 2),
+    }.items():
+        found[f"quick trace grad {name}"] = lambda f=loss, args=args: lib.make_program(
+            lib.fresh(grad(f))
+        )(*args)
+        found[f"quick lower grad {name}"] = _lower(lib, grad(loss), *args)
+        found[f"quick as_text grad {name}"] = jit(grad(loss)).lower(*args).as_text
+    x = lib.np.ones(3)
+    found["quick cold call"] = Prepared(
+        random.random, lambda seed: jit(lib.fresh(lambda x: x * seed + seed))(x)
+    )
+    return found
+
+
 def quick_runs(lib: Library) -> dict[str, Any]:
     """Programs of a few kinds, for comparing a change with its parent."""
     jit, grad = lib.top.jit, lib.top.grad
@@ -334,6 +354,7 @@ GROUPS = {
         printing,
         cold,
         kernels,
+        quick_programs,
         quick_runs,
         gradients,
         memory,
