@@ -113,6 +113,14 @@ def _cases(lib: str, group: str) -> tuple[dict[str, Any], Any]:
         from bench import torch_cases
 
         return torch_cases.GROUPS[group](importlib.import_module(lib)), lambda x: x
+    from bench import models
+
+    library = models.Library(lib)
+    return groups()[group](library), library.wait
+
+
+def groups() -> dict[str, Any]:
+    """What makes the cases of each group."""
     from bench import (
         calls,
         convolutions,
@@ -127,8 +135,7 @@ def _cases(lib: str, group: str) -> tuple[dict[str, Any], Any]:
         sparse,
     )
 
-    library = programs.Library(lib)
-    groups = {
+    return {
         **programs.GROUPS,
         **calls.GROUPS,
         **eager.GROUPS,
@@ -141,7 +148,6 @@ def _cases(lib: str, group: str) -> tuple[dict[str, Any], Any]:
         **ode.GROUPS,
         **sparse.GROUPS,
     }
-    return groups[group](library), library.wait
 
 
 def _waiting(wait: Any) -> Any:
