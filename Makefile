@@ -8,7 +8,7 @@ help:
 	@echo "make full    every case of every list; takes hours"
 	@echo "make lint    format, lint, imports, types, sizes, names, words"
 	@echo "make docs    the documentation, into docs/_build"
-	@echo "make bench   the speed budgets"
+	@echo "make bench   the speed budgets; AGAINST=REF compares with another commit"
 	@echo "make sanitize    tests of the part in C with gcc's sanitizers"
 	@echo "make ecosystem   libraries written for JAX, compared with JAX"
 
@@ -33,8 +33,12 @@ full:
 lint:
 	tools/check
 
-demo bench docs:
+demo docs:
 	tools/$@
+
+# AGAINST=REF compares with another commit; GROUPS=quick takes a set of two minutes.
+bench:
+	tools/bench $(if $(AGAINST),--against $(AGAINST)) $(if $(GROUPS),--groups $(GROUPS))
 
 # In an environment of its own, with the versions of tests/ecosystem/requirements.txt.
 ecosystem:

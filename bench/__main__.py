@@ -1,11 +1,17 @@
-"""Times olympus against jax and prints a Markdown table of medians and ratios.
+"""Times olympus against jax, or against another commit of it, and prints a table.
 
 usage: python -m bench [--rounds N] [--groups NAME,...] [--json FILE]
-                       [--beside numpy,torch]
+                       [--beside numpy,torch] [--against REF]
 
-Both libraries run in fresh processes of this interpreter, in turns, so that what the
+Both sides run in fresh processes of this interpreter, in turns, so that what the
 machine does beside falls on both. A case's figure is the median over rounds of the best
-mean within a process.
+mean within a process. Noise is how far a side's rounds differ: the distance of their
+quartiles, as a part of the median, on the side where it is larger.
+
+With `--against` the other side is a git reference in a temporary worktree, with its
+part in C built there. Cases that lose more than 5 % beyond their noise are timed again;
+if they still do, the exit status is 1. `--groups quick` is a set of groups that takes
+less than three minutes.
 """
 
 from __future__ import annotations
@@ -14,116 +20,19 @@ import argparse
 import json
 import os
 import platform
-import statistics
+import signal
 import subprocess
 import sys
 import tempfile
 import time
 from collections.abc import Sequence
 from pathlib import Path
+from typing import NamedTuple
 
-# The most that olympus may take of jax's time, by case.
-BUDGETS = {
-    "import": 0.35,
-    "first twenty operations": 0.5,
-    "process, first twenty operations, warm": 0.25,
-    "jit call, one array": 1.0,
-    "jit call, 100-leaf tree": 1.0,
-    "jit call, 100 leaves in and out": 1.0,
-    "re-made jit(lambda x: 2*x)": 0.02,
-    "eager x + x": 0.8,
-    "eager log(x)": 0.8,
-    "eager x[0]": 0.25,
-    "eager x[1:3]": 0.25,
-    "eager asarray(numpy)": 0.25,
-    "eager where": 0.25,
-    "eager .at[].set": 0.25,
-    **dict.fromkeys(["eager m[i]", "eager m[:, 1]", "eager m.at[i].add"], 0.25),
-    "eager grad of an MLP of 3 layers": 0.25,
-    "trace grad MLP-50": 1 / 6,
-    "trace grad transformer-12": 1 / 6,
-    "trace grad 50 convolutions": 1 / 6,
-    "trace grad RK4 x 200": 1 / 6,
-    "trace vmap(grad) MLP-10": 1 / 6,
-    "trace hessian MLP-3": 1 / 6,
-    "lower MLP-50": 0.25,
-    "lower transformer-12": 0.25,
-    "lower grad MLP-50": 0.25,
-    "lower grad transformer-12": 0.25,
-    "cold jit call, x + 1": 0.8,
-    "cold jit call, MLP-10": 0.8,
-    "cold jit call, transformer-2": 0.8,
-    "run add 1e7": 0.5,
-    "run exp 1e7": 0.5,
-    "run sort 1e6": 0.5,
-    "run cumsum 1e6": 0.5,
-    "run sum 1e6": 1.0,
-    "run matmul 512": 1.0,
-    "run MLP-10": 1.0,
-    **{
-        f"{what} {case}": 1.0
-        for what in ("run", "memory")
-        for case in (
-            "grad MLP-10",
-            "vmap(grad) MLP-10",
-            "hessian MLP-3",
-            "grad transformer-4",
-            "grad 10 convolutions",
-            "grad RNN of 200 steps",
-            "grad RK4 x 1000 by scan",
-        )
-    },
-}
-BUDGETS |= {
-    "mesh call, one array": 1.0,
-    "mesh call, 20 arrays": 1.0,
-    "mesh put": 0.7,
-    "mesh call and shards": 0.2,
-    "mesh cold call, grad transformer-2": 0.8,
-    "mesh trace grad shard_map MLP-50": 0.2,
-    "ref loop over rows": 1.0,
-    "ref loop over numbers": 1.0,
-    "ref gradient of a loop": 1.0,
-}
-BUDGETS |= dict.fromkeys(
-    [
-        "call two in, three out",
-        "call dict of 10 leaves",
-        "call dict of 1000 leaves",
-        "call static argument",
-        "call static by name",
-        "call by keywords",
-        "call donated",
-        "call NumPy argument",
-        "call Python number",
-        "call Compiled",
-        "call method",
-        "call value_and_grad",
-        "call alternating shapes",
-        "call in a loop of 1000 steps",
-        "call read as NumPy",
-        "small linspace",
-        "small iteration over 100",
-        "small unpacking of 4",
-    ],
-    1.0,
-)
-BUDGETS |= {"call x + 1": 0.9}
-BUDGETS |= dict.fromkeys(
-    [
-        "small -x",
-        "small x + x",
-        "small x + 1",
-        "small sin",
-        "small argmax",
-        "small mean of an axis",
-        "small sum",
-        "small x.sum()",
-        "small where",
-        "small norm",
-    ],
-    0.8,
-)
+from bench import checkouts, comparing
+from bench.budgets import budget_of
+from bench.comparing import Figure
+
 PROCESS = ("import", "first twenty operations")
 GROUPS = (
     *PROCESS,
@@ -136,6 +45,7 @@ GROUPS = (
         "eager_grad",
         "tracing",
         "lowering",
+        "printing",
         "cold",
         "disk",
         "kernels",
@@ -151,7 +61,17 @@ GROUPS = (
     "sparse_products",
     "sparse_programs",
 )
-LIBRARIES = ("olympus", "jax")
+# What a change is compared with its parent by, in under three minutes.
+QUICK = (
+    "import",
+    "calls",
+    "call_forms",
+    "small_operations",
+    "eager_grad",
+    "quick_programs",
+    "quick_runs",
+)
+SETS = {"quick": QUICK, "all": GROUPS}
 # What else may be timed beside the two, and the groups it has cases of.
 _DATA = ("sorts", "orders", "prefixes", "scatters")
 PEERS = {
@@ -161,11 +81,25 @@ PEERS = {
 BYTECODE = Path(tempfile.gettempdir()) / "olympus-bench-bytecode"
 
 
-def run_once(lib: str, group: str) -> dict[str, float]:
-    """One process of one library; its times by case."""
-    command = [sys.executable, "-m", "bench.worker", lib, group]
-    root = Path(__file__).resolve().parent.parent
-    env = {**os.environ, "PYTHONPATH": str(root), "TF_CPP_MIN_LOG_LEVEL": "2"}
+_AGAIN = 2  # how often cases that seem to lose are timed again
+_QUICK_S = "0.05"  # spent on each case and process of the quick set
+
+
+class Side(NamedTuple):
+    """A library, and the checkout that holds it and the benchmark."""
+
+    name: str
+    library: str
+    root: Path
+
+
+Found = dict[str, dict[str, list[Figure]]]  # by case and side
+
+
+def run_once(side: Side, group: str) -> dict[str, Figure]:
+    """One process of one side; its figures by case."""
+    command = [sys.executable, "-m", "bench.worker", side.library, group]
+    env = {**os.environ, "PYTHONPATH": str(side.root), "TF_CPP_MIN_LOG_LEVEL": "2"}
     # Bytecode is kept, as it is where a package is installed.
     env.pop("PYTHONDONTWRITEBYTECODE", None)
     env["PYTHONPYCACHEPREFIX"] = str(BYTECODE)
@@ -174,40 +108,44 @@ def run_once(lib: str, group: str) -> dict[str, float]:
     if group.startswith("mesh_"):
         env["OLYMPUS_NUM_CPU_DEVICES"] = env["JAX_NUM_CPU_DEVICES"] = "8"
     done = subprocess.run(
-        command, capture_output=True, text=True, env=env, cwd=root, check=False
+        command, capture_output=True, text=True, env=env, cwd=side.root, check=False
     )
     if done.returncode:
-        sys.stderr.write(f"{lib} {group}:\n{done.stderr[-2000:]}\n")
+        sys.stderr.write(f"{side.name} {group}:\n{done.stderr[-2000:]}\n")
         return {}
-    return json.loads(done.stdout.strip().splitlines()[-1])
-
-
-def budget_of(case: str) -> float | None:
-    """The most of jax's time that a case may take."""
-    usual = {"eager": 0.8, "kernel": 1.0, "ode": 1.0, "run": 1.0}
-    return BUDGETS.get(case, usual.get(case.split()[0]))
+    figures = json.loads(done.stdout.strip().splitlines()[-1])
+    return {case: Figure(*figure) for case, figure in figures.items()}
 
 
 def collect(
-    rounds: int, groups: list[str], peers: Sequence[str] = ()
-) -> dict[str, dict[str, list[float]]]:
-    """Times of each case and library over all rounds."""
-    found: dict[str, dict[str, list[float]]] = {}
-    for lib in LIBRARIES:  # writes the bytecode
-        run_once(lib, "first twenty operations")
+    found: Found,
+    sides: Sequence[Side],
+    groups: Sequence[str],
+    rounds: int,
+    only: Sequence[str] = (),
+) -> None:
+    """Adds figures of each case and side, in turns.
+
+    Args:
+      found: where they are added.
+      sides: what is timed; peers only in the groups that they have.
+      groups: what is timed of them.
+      rounds: how often.
+      only: cases whose figures are kept; all if there are none.
+    """
     for group in groups:
+        present = [s for s in sides if group in PEERS.get(s.library, (group,))]
         for i in range(rounds):
-            order = LIBRARIES if i % 2 == 0 else LIBRARIES[::-1]
-            order = (*order, *[peer for peer in peers if group in PEERS[peer]])
-            for lib in order:
-                for case, seconds in run_once(lib, group).items():
-                    found.setdefault(case, {}).setdefault(lib, []).append(seconds)
-    return found
+            for side in present if i % 2 == 0 else present[::-1]:
+                for case, figure in run_once(side, group).items():
+                    if not only or case in only:
+                        found.setdefault(case, {}).setdefault(side.name, [])
+                        found[case][side.name].append(figure)
 
 
 def scaled(case: str, figure: float) -> str:
     """A time, or an amount of memory, in a unit that suits it."""
-    if case.startswith("memory "):
+    if case.startswith(("memory ", "peak ")):
         return f"{figure / 1024:.1f} KiB"
     seconds = figure
     for unit, size in (("s", 1.0), ("ms", 1e-3)):
@@ -216,32 +154,54 @@ def scaled(case: str, figure: float) -> str:
     return f"{seconds / 1e-6:.1f} µs"
 
 
-def table(found: dict[str, dict[str, list[float]]], peers: Sequence[str] = ()) -> str:
-    """The figures as Markdown."""
-    lines = ["| case | olympus | jax | ratio | budget | |", "|---|--:|--:|--:|--:|---|"]
-    for peer in peers:
-        lines = [f"{lines[0]} {peer} | ratio |", lines[1] + "--:|--:|"]
-    for case, by_lib in found.items():
-        times = {name: statistics.median(v) for name, v in by_lib.items() if v}
-        if not times.keys() >= set(LIBRARIES):
-            lines.append(f"| {case} | - | - | failed | | |")
-            continue
-        ratio = times["olympus"] / times["jax"]
-        budget = budget_of(case)
-        verdict = "" if budget is None else ("met" if ratio <= budget else "missed")
-        ours, theirs = (scaled(case, times[name]) for name in LIBRARIES)
-        limit = "" if budget is None else f"{budget:.2f}"
-        lines.append(
-            f"| {case} | {ours} | {theirs} | {ratio:.2f} | {limit} | {verdict} |"
-        )
+def table(
+    found: Found, sides: tuple[str, str], peers: Sequence[str], budgets: bool
+) -> str:
+    """The figures as Markdown.
+
+    Args:
+      found: the figures.
+      sides: the two that are compared.
+      peers: others.
+      budgets: whether to say which ratios are within their budgets.
+    """
+    heads = ["case", *sides, "ratio", "CPU", "noise"]
+    heads += ["budget", ""] if budgets else ["verdict"]
+    heads += [head for peer in peers for head in (peer, "ratio")]
+    lines = [_line(heads), _line(["---", *["--:"] * (len(heads) - 1)])]
+    rows, missing = comparing.rows(found, sides)
+    for row in rows:
+        times = [scaled(row.case, figure) for figure in (row.first, row.second)]
+        cpu = "" if row.cpu is None else f"{row.cpu:.2f}"
+        cells = [row.case, *times, f"{row.ratio:.2f}", cpu, f"{row.noise:.0%}"]
+        cells += _budget(row) if budgets else [_verdict(row)]
         for peer in peers:
-            time_ = times.get(peer)
-            lines[-1] += (
-                f" {scaled(case, time_)} | {times['olympus'] / time_:.2f} |"
-                if time_
-                else " | |"
-            )
+            cells += _peer(row, found[row.case].get(peer))
+        lines.append(_line(cells))
+    lines += [_line([case, "-", "-", "failed"]) for case in missing]
     return "\n".join(lines)
+
+
+def _line(cells: Sequence[str]) -> str:
+    return f"| {' | '.join(cells)} |"
+
+
+def _budget(row: comparing.Row) -> list[str]:
+    budget = budget_of(row.case)
+    if budget is None:
+        return ["", ""]
+    return [f"{budget:.2f}", "met" if row.ratio <= budget else "missed"]
+
+
+def _verdict(row: comparing.Row) -> str:
+    return "lost" if comparing.is_lost(row) else ""
+
+
+def _peer(row: comparing.Row, figures: Sequence[Figure] | None) -> list[str]:
+    if not figures:
+        return ["", ""]
+    (other, _) = comparing.row(row.case, figures, figures)[1:3]
+    return [scaled(row.case, other), f"{row.first / other:.2f}"]
 
 
 def versions() -> str:
@@ -256,20 +216,72 @@ def versions() -> str:
     )
 
 
-def main() -> None:
+def beside(given: argparse.Namespace, groups: Sequence[str]) -> Found:
+    """Times olympus and other libraries, and prints the table."""
+    peers = [peer for peer in given.beside.split(",") if peer]
+    sides = [Side(name, name, checkouts.HERE) for name in ("olympus", "jax", *peers)]
+    found: Found = {}
+    for side in sides[:2]:  # writes the bytecode
+        run_once(side, "first twenty operations")
+    collect(found, sides, groups, given.rounds)
+    print(f"Medians of {given.rounds} rounds; {versions()}.\n")
+    print(table(found, ("olympus", "jax"), peers, budgets=True))
+    return found
+
+
+def against(given: argparse.Namespace, groups: Sequence[str]) -> tuple[Found, bool]:
+    """Times this checkout and another, and prints the table.
+
+    Returns:
+      The figures, and whether a case is lost.
+    """
+    names = ("after", "before")
+    found: Found = {}
+    with checkouts.with_reference(given.against) as roots:
+        sides = [Side(n, "olympus", r) for n, r in zip(names, roots, strict=True)]
+        for side in sides:  # writes the bytecode
+            run_once(side, "first twenty operations")
+        for group in groups:
+            own: Found = {}
+            collect(own, sides, [group], given.rounds)
+            for _ in range(_AGAIN):
+                slower = comparing.lost(own, names)
+                if slower:
+                    collect(own, sides, [group], given.rounds, slower)
+            found.update(own)
+    print(f"Medians of {given.rounds} rounds against {given.against}; {versions()}.\n")
+    print(table(found, names, (), budgets=False))
+    slower = comparing.lost(found, names)
+    print(f"\nlost: {', '.join(slower) or 'nothing'}")
+    return found, bool(slower)
+
+
+def groups_of(text: str) -> list[str]:
+    """The groups of a list of groups and sets of groups."""
+    listed = [group for name in text.split(",") for group in SETS.get(name, (name,))]
+    return list(dict.fromkeys(listed))
+
+
+def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
     parser.add_argument("--rounds", type=int, default=5)
-    parser.add_argument("--groups", default=",".join(GROUPS))
+    parser.add_argument("--groups", default="all", help="groups, quick, or all")
     parser.add_argument("--json", type=Path)
     parser.add_argument("--beside", default="", help="also time numpy, torch")
+    parser.add_argument("--against", help="a git reference to compare with")
     given = parser.parse_args()
-    peers = [peer for peer in given.beside.split(",") if peer]
-    found = collect(given.rounds, given.groups.split(","), peers)
-    print(f"Medians of {given.rounds} rounds; {versions()}.\n")
-    print(table(found, peers))
+    groups, is_lost = groups_of(given.groups), False
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # removes what is temporary
+    if given.groups == "quick":
+        os.environ.setdefault("BENCH_SECONDS", _QUICK_S)
+    if given.against:
+        found, is_lost = against(given, groups)
+    else:
+        found = beside(given, groups)
     if given.json:
         given.json.write_text(json.dumps(found, indent=1))
+    return int(is_lost)
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

@@ -170,6 +170,25 @@ def lowering(lib: Library) -> dict[str, Any]:
     return found
 
 
+def printing(lib: Library) -> dict[str, Any]:
+    """The text of lowered programs, and lowering with it."""
+    found: dict[str, Any] = {}
+    for name, (loss, *args) in {
+        "MLP-50": mlp(lib, 50),
+        "transformer-12": transformer(lib, 12),
+        "50 convolutions": convnet(lib, 50),
+        "RK4 x 1000 by scan": oscillator(lib, 1000, scanned=True),
+    }.items():
+        for what, f in (("", loss), ("grad ", lib.top.grad(loss))):
+            lowered = lib.top.jit(f).lower(*args)
+            found[f"as_text {what}{name}"] = lowered.as_text
+            lower = _lower(lib, f, *args)
+            found[f"lower and as_text {what}{name}"] = Prepared(
+                lower.prepare, lambda traced: traced.lower().as_text()
+            )
+    return found
+
+
 def cold(lib: Library) -> dict[str, Any]:
     """First calls: trace, lower, compile, run."""
     loss, params, x = mlp(lib, 10)
@@ -210,6 +229,46 @@ def kernels(lib: Library) -> dict[str, Any]:
         "run matmul 512": lambda: matmul(m),
         "run MLP-10": lambda: jit_loss(params, x),
     }
+
+
+def quick_programs(lib: Library) -> dict[str, Any]:
+    """Tracing, lowering, printing and compiling of small programs."""
+    jit, grad = lib.top.jit, lib.top.grad
+    found: dict[str, Any] = {}
+    for name, (loss, *args) in {
+        "MLP-10": mlp(lib, 10),
+        "transformer-2": transformer(lib, 2),
+    }.items():
+        found[f"quick trace grad {name}"] = lambda f=loss, args=args: lib.make_program(
+            lib.fresh(grad(f))
+        )(*args)
+        found[f"quick lower grad {name}"] = _lower(lib, grad(loss), *args)
+        found[f"quick as_text grad {name}"] = jit(grad(loss)).lower(*args).as_text
+    x = lib.np.ones(3)
+    found["quick cold call"] = Prepared(
+        random.random, lambda seed: jit(lib.fresh(lambda x: x * seed + seed))(x)
+    )
+    return found
+
+
+def quick_runs(lib: Library) -> dict[str, Any]:
+    """Programs of a few kinds, for comparing a change with its parent."""
+    jit, grad = lib.top.jit, lib.top.grad
+    rng = np.random.default_rng(0)
+    line = lib.np.asarray(rng.normal(size=100_000).astype("float32"))
+    sort, scan = jit(lib.np.sort), jit(lib.np.cumsum)
+    found = {
+        "quick sort 1e5": lambda: sort(line),
+        "quick cumsum 1e5": lambda: scan(line),
+    }
+    for name, (f, *args) in {
+        "MLP-4": mlp(lib, 4, 64, 64),
+        "transformer-1": transformer(lib, 1, 64),
+        "3 convolutions": convnet(lib, 3),
+        "RK4 x 200 by scan": oscillator(lib, 200, scanned=True),
+    }.items():
+        found[f"quick grad {name}"] = functools.partial(jit(grad(f)), *args)
+    return found
 
 
 def _gradients(lib: Library) -> dict[str, tuple[Any, tuple[Any, ...]]]:
@@ -292,8 +351,11 @@ GROUPS = {
         eager_grad,
         tracing,
         lowering,
+        printing,
         cold,
         kernels,
+        quick_programs,
+        quick_runs,
         gradients,
         memory,
         growth,

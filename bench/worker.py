@@ -1,5 +1,5 @@
-"""Times one group of programs with one library and prints JSON: figures by name,
-seconds but for cases that count bytes.
+"""Times one group of programs with one library and prints JSON: by name the seconds of
+a case, or its bytes, and the seconds of the processors or null.
 
 usage: python -m bench.worker LIBRARY GROUP
 """
@@ -9,11 +9,13 @@ from __future__ import annotations
 import gc
 import importlib
 import json
+import os
 import sys
 import time
 from typing import Any
 
-BUDGET_S = 0.25  # time spent on each case of one group in one process
+# Time spent on each case of one group in one process, to warm up and again to measure.
+BUDGET_S = float(os.environ.get("BENCH_SECONDS", "0.25"))
 PREPARED = 7  # turns of a case that prepares each
 FEW = 3  # repetitions of cases that take longer than that
 
@@ -29,47 +31,64 @@ r.block_until_ready()
 """
 
 
-def measure(f: Any, wait: Any) -> float:
+Figure = tuple[float, float | None]
+
+
+def _clock() -> tuple[float, float]:
+    return time.perf_counter(), time.process_time()
+
+
+def _since(start: tuple[float, float], number: int = 1) -> tuple[float, float]:
+    wall, cpu = _clock()
+    return (wall - start[0]) / number, (cpu - start[1]) / number
+
+
+def measure(f: Any, wait: Any) -> Figure:
     """Seconds of one call, waited for: the least of several means. Or bytes."""
     if hasattr(f, "count"):
-        return f.count()
+        return f.count(), None
     if hasattr(f, "prepare"):
-        return min(_once(f) for _ in range(PREPARED))
-    start = time.perf_counter()
+        return _least([_once(f) for _ in range(PREPARED)])
+    start = _clock()
     wait(f())
-    once = time.perf_counter() - start
+    once, _ = _since(start)
     # What a loop settles to: caches filled, and memory that results may reuse.
     warm_until = time.perf_counter() + BUDGET_S
     while time.perf_counter() < warm_until:
         wait(f())
     number = max(1, int(BUDGET_S / 5 / max(once, 1e-7)))
-    rounds = 5 if once < BUDGET_S / 5 else FEW
-    best = float("inf")
-    for _ in range(rounds):
-        start = time.perf_counter()
+    turns = []
+    for _ in range(5 if once < BUDGET_S / 5 else FEW):
+        start = _clock()
         for _ in range(number):
             out = f()
         wait(out)
-        best = min(best, (time.perf_counter() - start) / number)
-    return best
+        turns.append(_since(start, number))
+    return _least(turns)
 
 
-def _once(case: Any) -> float:
+def _least(turns: list[tuple[float, float]]) -> Figure:
+    """The least of each."""
+    walls, cpus = zip(*turns, strict=True)
+    return min(walls), min(cpus)
+
+
+def _once(case: Any) -> tuple[float, float]:
     """Seconds of one turn of a case that needs something new each time."""
     new = case.prepare()
-    start = time.perf_counter()
+    start = _clock()
     case.run(new)
-    return time.perf_counter() - start
+    return _since(start)
 
 
-def process(lib: str, group: str) -> dict[str, float]:
+def process(lib: str, group: str) -> dict[str, Figure]:
     """Cases that need a process of their own."""
-    start = time.perf_counter()
+    start = _clock()
     if group == "import":
         exec(f"import {lib}, {lib}.numpy", {})
     else:
         exec(FIRST_TWENTY.format(lib=lib), {})
-    return {group: time.perf_counter() - start}
+    return {group: _since(start)}
 
 
 def main() -> None:
@@ -80,7 +99,7 @@ def main() -> None:
     if group == "disk":
         from bench import disk
 
-        print(json.dumps(disk.times(lib)))
+        print(json.dumps({case: (s, None) for case, s in disk.times(lib).items()}))
         return
     cases, wait = _cases(lib, group)
     gc.collect()
@@ -94,6 +113,14 @@ def _cases(lib: str, group: str) -> tuple[dict[str, Any], Any]:
         from bench import torch_cases
 
         return torch_cases.GROUPS[group](importlib.import_module(lib)), lambda x: x
+    from bench import models
+
+    library = models.Library(lib)
+    return groups()[group](library), library.wait
+
+
+def groups() -> dict[str, Any]:
+    """What makes the cases of each group."""
     from bench import (
         calls,
         convolutions,
@@ -108,8 +135,7 @@ def _cases(lib: str, group: str) -> tuple[dict[str, Any], Any]:
         sparse,
     )
 
-    library = programs.Library(lib)
-    groups = {
+    return {
         **programs.GROUPS,
         **calls.GROUPS,
         **eager.GROUPS,
@@ -122,7 +148,6 @@ def _cases(lib: str, group: str) -> tuple[dict[str, Any], Any]:
         **ode.GROUPS,
         **sparse.GROUPS,
     }
-    return groups[group](library), library.wait
 
 
 def _waiting(wait: Any) -> Any:

@@ -269,7 +269,8 @@ class Lowered(_Stage):
         text = self._lowered.with_locations() if debug_info else self._lowered.text
         if _dialect("as_text", dialect) == "hlo":
             return mlir.hlo_text(text, debug_info)
-        return mlir.canonical_text(text, debug_info=debug_info)
+        printed = None if debug_info else _printer().canonical_text(text)
+        return mlir.canonical_text(text, debug_info) if printed is None else printed
 
     def compiler_ir(self, dialect: str | None = None) -> Any:
         """The program as the compiler's own object: an MLIR module, or an XLA one.
@@ -318,6 +319,11 @@ def _dialect(method: str, dialect: str | None) -> str:
         f"{method}: dialect must be 'stablehlo' or 'hlo', got {dialect!r}; leave it "
         "out for 'stablehlo'"
     )
+
+
+def _printer() -> Any:
+    """What prints modules as MLIR does, but for places and forms that are rare."""
+    return importlib.import_module("olympus._src.lowering.canonical.modules")
 
 
 def _readers() -> Any:

@@ -23,16 +23,19 @@ class Counter:
     """Numbers for the names of one function, and what else its blocks share.
 
     Attributes:
-      n: the next number.
+      constants: how many constants it has, which have names of their own, as in MLIR's
+        print; so do values in regions. Few names are then changed in a print.
+      regions: how many regions it has.
       calls_python: whether the function takes the number of the callbacks to call.
       literals: numbers other than 0, by the names of scalars and of arrays that are
         filled with one.
     """
 
-    __slots__ = ("calls_python", "literals", "n")
+    __slots__ = ("calls_python", "constants", "literals", "regions")
 
     def __init__(self) -> None:
-        self.n = 0
+        self.constants = 0
+        self.regions = 0
         self.literals: dict[str, Any] = {}
         self.calls_python = False
 
@@ -55,6 +58,8 @@ class Block:
       known: values of integers that are known now, by their names.
       sizes: the scalar of each dimension variable, in a program of dynamic sizes.
       folds: whether it is the body of a reduction, which combines two elements.
+      n: the number of its next name.
+      prefix: how the names of its values begin.
     """
 
     __slots__ = (
@@ -65,12 +70,16 @@ class Block:
         "known",
         "lines",
         "location",
+        "n",
+        "prefix",
         "sizes",
         "tokens",
     )
 
     def __init__(self, counter: Counter | None = None, location: str = "") -> None:
         self.lines: list[str] = []
+        self.n = 0
+        self.prefix = "%"
         self.counter = Counter() if counter is None else counter
         self.location = location
         self.attributes: Sequence[tuple[str, str]] = ()
@@ -82,9 +91,9 @@ class Block:
 
     def fresh(self) -> str:
         """A name that is unique in the function."""
-        n = self.counter.n
-        self.counter.n = n + 1
-        return f"%{n}"
+        n = self.n
+        self.n = n + 1
+        return f"{self.prefix}{n}"
 
     def callbacks(self) -> str:
         """The name of the number of the callbacks, which the function then takes."""
@@ -95,9 +104,9 @@ class Block:
         """Appends an operation of one result; returns its name."""
         if self.attributes:
             text = frontend_attributes.tag(text, self.attributes)
-        n = self.counter.n
-        self.counter.n = n + 1
-        name = f"%{n}"
+        n = self.n
+        self.n = n + 1
+        name = f"{self.prefix}{n}"
         self.lines.append(f"{name} = {text}{self.location}")
         return name
 
@@ -209,8 +218,10 @@ class Block:
         text = types.dense(value, aval)
         name = self.constants.get(text)
         if name is None:
-            name = self.emit(f"stablehlo.constant {text}")
-            self.constants[text] = name
+            counter = self.counter
+            name = self.constants[text] = f"%k{counter.constants}"
+            counter.constants += 1
+            self.lines.append(f"{name} = stablehlo.constant {text}{self.location}")
         if quick:
             self.counter.literals[name] = value
             self.constants[aval, type(value), value] = name
@@ -371,6 +382,8 @@ class Block:
     def inner(self) -> Block:
         """A block for a region of an operation of this block."""
         block = Block(self.counter, self.location)
+        block.prefix = f"%r{self.counter.regions}_"
+        self.counter.regions += 1
         block.tokens = dict(self.tokens)
         block.known = self.known
         block.attributes = self.attributes
