@@ -71,7 +71,9 @@ QUICK = (
     "quick_programs",
     "quick_runs",
 )
-SETS = {"quick": QUICK, "all": GROUPS}
+# What takes minutes: applications, compilation of programs that grow, memory, size.
+LARGE = ("applications", "compiles", "peaks", "scale")
+SETS = {"quick": QUICK, "all": GROUPS, "large": LARGE}
 # What else may be timed beside the two, and the groups it has cases of.
 _DATA = ("sorts", "orders", "prefixes", "scatters")
 PEERS = {

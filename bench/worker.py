@@ -48,7 +48,7 @@ def measure(f: Any, wait: Any) -> Figure:
     if hasattr(f, "count"):
         return f.count(), None
     if hasattr(f, "prepare"):
-        return _least([_once(f) for _ in range(PREPARED)])
+        return _least([_once(f) for _ in range(getattr(f, "turns", PREPARED))])
     start = _clock()
     wait(f())
     once, _ = _since(start)
@@ -101,6 +101,11 @@ def main() -> None:
 
         print(json.dumps({case: (s, None) for case, s in disk.times(lib).items()}))
         return
+    if group == "peaks":
+        from bench import peaks
+
+        print(json.dumps({case: (n, None) for case, n in peaks.peaks(lib).items()}))
+        return
     cases, wait = _cases(lib, group)
     gc.collect()
     gc.disable()
@@ -122,6 +127,7 @@ def _cases(lib: str, group: str) -> tuple[dict[str, Any], Any]:
 def groups() -> dict[str, Any]:
     """What makes the cases of each group."""
     from bench import (
+        applications,
         calls,
         convolutions,
         eager,
@@ -147,6 +153,7 @@ def groups() -> dict[str, Any]:
         **refs.GROUPS,
         **ode.GROUPS,
         **sparse.GROUPS,
+        **applications.GROUPS,
     }
 
 

@@ -142,6 +142,6 @@ def test_cases_of_every_group_are_known():
     from bench import worker
 
     groups = worker.groups()
-    own = {*bench.PROCESS, "disk"}
-    for name in (*bench.GROUPS, *bench.QUICK):
+    own = {*bench.PROCESS, "disk", "peaks"}
+    for name in (*bench.GROUPS, *bench.QUICK, *bench.LARGE):
         assert name in own or name in groups, name
