@@ -18,6 +18,7 @@ from olympus._src.lax.kernels import contraction
 from olympus._src.lax.precision import (
     DotDimensionNumbers,
     PrecisionLike,
+    algorithm_dtypes,
     canonical_precision,
     precision_text,
 )
@@ -137,6 +138,13 @@ def _lower(
         if not (ax.dtype == ay.dtype == np.int8 and sums.dtype == np.int32):
             x, ax = _widen(ctx, x, ax, sums)
             y, ay = _widen(ctx, y, ay, sums)
+    named = algorithm_dtypes(precision, ctx.platform, ax.dtype, ay.dtype, sums.dtype)
+    wanted = [
+        a if a.dtype == dtype else ShapedArray(a.shape, dtype)
+        for a, dtype in zip((ax, ay, sums), named, strict=True)
+    ]
+    x, y = ctx.block.convert(x, ax, wanted[0]), ctx.block.convert(y, ay, wanted[1])
+    ax, ay, sums = wanted
     (cx, cy), (bx, by) = dimension_numbers
     lists = types.int_list
     batching = f" batching_dims = {lists(bx)} x {lists(by)}," if bx else ""

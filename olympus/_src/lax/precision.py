@@ -222,6 +222,49 @@ def precision_text(precision: Any, platform: str, x: Any, y: Any) -> str:
     return f"{plain}, algorithm = {_algorithm_text(precision)}"
 
 
+def algorithm_dtypes(
+    precision: Any, platform: str, x: Any, y: Any, out: Any
+) -> tuple[Any, Any, Any]:
+    """The dtypes of operands and result that a named algorithm is applied to.
+
+    Compilers of accelerators take no others; the CPU's converts by itself.
+
+    Args:
+      precision: in canonical form.
+      platform: what is lowered for.
+      x, y, out: the contraction's dtypes.
+    """
+    is_preset = isinstance(precision, DotAlgorithmPreset)
+    if platform == "cpu" or not is_preset or precision is DotAlgorithmPreset.DEFAULT:
+        return x, y, out
+    operand, _, total, *flags = _words(precision)
+    if operand == "F8":
+        if not all(
+            dtypes.itemsize_bits(d) == 8 and d.kind not in "iu?b" for d in (x, y)
+        ):
+            raise ValueError(
+                f"lax.dot_general: precision {precision} must have operands of 8-bit "
+                f"floats, got {x} and {y}; convert them with astype"
+            )
+        wide = total == "F32" and out == _NAMED_TYPES["F64"]
+        return x, y, _NAMED_TYPES["F32"] if wide else out
+    split = any(word.startswith("X") for word in flags)
+    plain = operand in ("F16", "BF16") and not split
+    # Operands of bfloat16 algorithms may stay float32: the compiler rounds them.
+    choices = [operand] if plain else [total]
+    if plain and operand == "BF16":
+        choices.append("F32")
+    sums = [total, operand] if plain else [total]
+    x, y = (_one_of(choices, dtype) for dtype in (x, y))
+    return x, y, _one_of(sums, out)
+
+
+def _one_of(names: Sequence[str], dtype: Any) -> Any:
+    """The dtype if it is one of those named, else the first of these."""
+    choices = [_NAMED_TYPES[name] for name in names]
+    return dtype if dtype in choices else choices[0]
+
+
 def convolution_text(precision: Any) -> str:
     """The precision as an attribute of `stablehlo.convolution`, which has no more."""
     if precision is None or isinstance(precision, (DotAlgorithm, DotAlgorithmPreset)):

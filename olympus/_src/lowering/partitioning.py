@@ -187,7 +187,8 @@ def batch_rule(avals: Sequence[Any], n_operands: int, n_batch: int) -> str:
     for aval in avals:
         own = [_factor(len(sizes) + i) for i in range(aval.ndim - n_batch)]
         sizes.update(zip(own, aval.shape[n_batch:], strict=True))
-        rows.append(f"[{', '.join(batch + own)}]")
+        # Numbers, which all matrices share, have no axis of the batch.
+        rows.append(f"[{', '.join(batch[: aval.ndim] + own)}]")
     operands, results = ", ".join(rows[:n_operands]), ", ".join(rows[n_operands:])
     counts = ", ".join([f"{name}={size}" for name, size in sizes.items()])
     return (

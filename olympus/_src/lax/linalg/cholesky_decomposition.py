@@ -11,7 +11,14 @@ from olympus._src.core.array_type import Array, ArrayLike, Matrices
 from olympus._src.core.primitive import Primitive
 from olympus._src.lax import elementwise, sharding_rules
 from olympus._src.lax.families import ShapedArray
-from olympus._src.lax.linalg import lapack, loops, matrices, small_matrices, triangular
+from olympus._src.lax.linalg import (
+    gpu,
+    lapack,
+    loops,
+    matrices,
+    small_matrices,
+    triangular,
+)
 from olympus._src.lowering import types
 
 
@@ -24,21 +31,34 @@ def _lower(ctx: Any, x: str) -> str:
     (aval,) = ctx.avals_in
     if not aval.size:
         return x
-    if ctx.platform != "cpu":
+    if ctx.platform in gpu.PLATFORMS:
+        factor, info = gpu.call(
+            ctx,
+            "solver",
+            "potrf_ffi",
+            (x,),
+            (aval,),
+            (aval, lapack.status(aval)),
+            rank=aval.ndim,
+            reused={0: 0},
+            attributes={"lower": True},
+        )
+    elif ctx.platform == "cpu":
+        factor, info = lapack.call(
+            ctx,
+            "cholesky",
+            "potrf",
+            (x,),
+            (aval,),
+            (aval, lapack.status(aval)),
+            rank=aval.ndim,
+            reused={0: 0},
+            attributes={"uplo": "L"},
+        )
+    else:
         t = types.tensor_type(aval)
         factor = ctx.block.emit(f"stablehlo.cholesky {x}, lower = true : {t}")
         return lapack.emit_triangle(ctx, factor, aval, lower=True)
-    factor, info = lapack.call(
-        ctx,
-        "cholesky",
-        "potrf",
-        (x,),
-        (aval,),
-        (aval, lapack.status(aval)),
-        rank=aval.ndim,
-        reused={0: 0},
-        attributes={"uplo": "L"},
-    )
     (factor,) = lapack.nan_unless(ctx, info, "EQ", (factor,), (aval,))
     return lapack.emit_triangle(ctx, factor, aval, lower=True)
 
@@ -114,10 +134,29 @@ def _update_abstract(r: Any, w: Any) -> Any:
 
 
 def _update_lower(ctx: Any, r: str, w: str) -> str:
-    """Rotates the vector into the factor, a row after another."""
     aval, w_aval = ctx.avals_in
     if not aval.size:
         return r
+    if ctx.platform == "cuda" and aval.ndim == 2:  # the kernel takes one matrix
+        upper = lapack.emit_triangle(ctx, r, aval, lower=False)
+        factor, _ = gpu.call(
+            ctx,
+            "plugin",
+            "cholesky_update_ffi",
+            (upper, w),
+            (aval, w_aval),
+            (aval, w_aval),
+            rank=2,
+            reused={0: 0, 1: 1},
+            by_rows=True,
+        )
+        return lapack.emit_triangle(ctx, factor, aval, lower=False)
+    return _emit_rotations(ctx, r, w)
+
+
+def _emit_rotations(ctx: Any, r: str, w: str) -> str:
+    """Rotates the vector into the factor, a row after another."""
+    aval, w_aval = ctx.avals_in
     last = w_aval.ndim - 1
     pivot_aval = ShapedArray(aval.shape[:-2], aval.dtype)
 

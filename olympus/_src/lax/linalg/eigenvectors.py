@@ -11,7 +11,7 @@ from olympus._src.core import avals
 from olympus._src.core.array_type import Array, Matrices
 from olympus._src.core.primitive import Primitive
 from olympus._src.lax import elementwise, families, reductions, shaping, sharding_rules
-from olympus._src.lax.linalg import lapack, linear_systems, matrices
+from olympus._src.lax.linalg import gpu, lapack, linear_systems, matrices
 from olympus._src.lowering import types
 
 
@@ -52,7 +52,9 @@ def _lower(
     implementation: Any,
 ) -> list[str]:
     (aval,), outs = ctx.avals_in, ctx.avals_out
-    if implementation not in (None, EigImplementation.LAPACK):
+    on_gpu = ctx.platform in gpu.PLATFORMS
+    magma = on_gpu and implementation is EigImplementation.MAGMA
+    if implementation not in (None, EigImplementation.LAPACK) and not magma:
         raise NotImplementedError(
             f"lax.linalg.eig: {implementation} is not available on platform "
             f"{ctx.platform}; leave `implementation` out"
@@ -66,20 +68,39 @@ def _lower(
     if aval.dtype.kind == "f":
         parts = [matrices.vector_aval(aval, size)] * 2
     compute = (compute_left_eigenvectors, compute_right_eigenvectors)
-    results = lapack.call(
-        ctx,
-        "eig",
-        "geev",
-        (x,),
-        (aval,),
-        (*parts, vectors, vectors, lapack.status(aval)),
-        rank=aval.ndim,
-        reused={},
-        attributes={
-            "compute_left": "V" if compute[0] else "N",
-            "compute_right": "V" if compute[1] else "N",
-        },
-    )
+    kernel_avals = (*parts, vectors, vectors, lapack.status(aval))
+    if on_gpu:
+        use = None if implementation is None else magma
+        results = gpu.call(
+            ctx,
+            "hybrid",
+            "eig_real" if aval.dtype.kind == "f" else "eig_comp",
+            (x,),
+            (aval,),
+            kernel_avals,
+            rank=aval.ndim,
+            reused={},
+            attributes={
+                "left": compute[0],
+                "right": compute[1],
+                "magma": gpu.magma(use),
+            },
+        )
+    else:
+        results = lapack.call(
+            ctx,
+            "eig",
+            "geev",
+            (x,),
+            (aval,),
+            kernel_avals,
+            rank=aval.ndim,
+            reused={},
+            attributes={
+                "compute_left": "V" if compute[0] else "N",
+                "compute_right": "V" if compute[1] else "N",
+            },
+        )
     *numbers, left, right, info = results
     if len(numbers) == 2:
         t = types.tensor_type(values)

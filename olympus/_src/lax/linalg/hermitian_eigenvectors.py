@@ -6,12 +6,15 @@ import enum
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
+
 from olympus._src.core import avals
 from olympus._src.core.array_type import Array, Matrices
 from olympus._src.core.primitive import Primitive
+from olympus._src.core.sizes import at_least
 from olympus._src.lax import elementwise, sharding_rules
 from olympus._src.lax.families import ShapedArray
-from olympus._src.lax.linalg import lapack, matrices
+from olympus._src.lax.linalg import custom_calls, gpu, lapack, matrices
 
 
 class EighImplementation(enum.Enum):
@@ -20,6 +23,15 @@ class EighImplementation(enum.Enum):
     QR = "qr"
     JACOBI = "jacobi"
     QDWH = "qdwh"
+
+
+# Which of their algorithms the kernels of GPUs take.
+_ON_GPU = {
+    None: np.uint8(0),
+    EighImplementation.QR: np.uint8(1),
+    EighImplementation.JACOBI: np.uint8(2),
+}
+_MOST_ON_TPU = 256  # rows, up to which the compiler of TPUs expands Jacobi's method
 
 
 def _abstract(x: Any, *, subset_by_index: Any, **_: Any) -> Any:
@@ -44,26 +56,63 @@ def _lower(
     algorithm: Any,
 ) -> list[str]:
     (aval,), (vectors_aval, values_aval) = ctx.avals_in, ctx.avals_out
-    if algorithm not in (None, EighImplementation.QR):
+    if algorithm not in _available(ctx.platform):
+        names = " or ".join([str(a) for a in _available(ctx.platform) if a])
         raise NotImplementedError(
             f"lax.linalg.eigh: {algorithm} is not available on platform "
-            f"{ctx.platform}; leave `implementation` out, or pass "
-            "EighImplementation.QR"
+            f"{ctx.platform}; leave `implementation` out, or pass {names}"
         )
     if not aval.size:
         return [x, ctx.block.splat(0, values_aval)]
-    vectors, values, info = lapack.call(
-        ctx,
-        "eigh",
-        ("syevd", "heevd"),
-        (x,),
-        (aval,),
-        (vectors_aval, values_aval, lapack.status(aval)),
-        rank=aval.ndim,
-        reused={0: 0},
-        attributes={"mode": "V", "uplo": "L" if lower else "U"},
-    )
+    if ctx.platform == "tpu":
+        return _emit_on_tpu(ctx, x, aval, lower, sort_eigenvalues, algorithm)
+    outs = (vectors_aval, values_aval, lapack.status(aval))
+    if ctx.platform in gpu.PLATFORMS:
+        vectors, values, info = gpu.call(
+            ctx,
+            "solver",
+            "syevd_ffi",
+            (x,),
+            (aval,),
+            outs,
+            rank=aval.ndim,
+            reused={0: 0},
+            attributes={"algorithm": _ON_GPU[algorithm], "lower": lower},
+        )
+    else:
+        vectors, values, info = lapack.call(
+            ctx,
+            "eigh",
+            ("syevd", "heevd"),
+            (x,),
+            (aval,),
+            outs,
+            rank=aval.ndim,
+            reused={0: 0},
+            attributes={"mode": "V", "uplo": "L" if lower else "U"},
+        )
     return lapack.nan_unless(ctx, info, "EQ", (vectors, values), ctx.avals_out)
+
+
+def _available(platform: str) -> Sequence[Any]:
+    if platform in gpu.PLATFORMS:
+        return tuple(_ON_GPU)
+    if platform == "tpu":
+        return (None, EighImplementation.JACOBI)
+    return (None, EighImplementation.QR)
+
+
+def _emit_on_tpu(
+    ctx: Any, x: str, aval: Any, lower: bool, ascending: bool, algorithm: Any
+) -> list[str]:
+    if algorithm is None and not at_least(_MOST_ON_TPU, aval.shape[-1]):
+        raise NotImplementedError(
+            "lax.linalg.eigh: on platform tpu matrices must have at most "
+            f"{_MOST_ON_TPU} rows, got {aval.short()}; pass "
+            "implementation=EighImplementation.JACOBI"
+        )
+    config = f"{int(lower)},{int(ascending)},100,1e-6"
+    return custom_calls.emit_builtin(ctx, "Eigh", (x,), config=config)
 
 
 def _jvp(primals: Any, tangents: Any, **params: Any) -> Any:
@@ -111,7 +160,8 @@ def eigh(
       symmetrize_input: take `(x + x^H) / 2`.
       sort_eigenvalues: whether they must ascend; here they always do.
       subset_by_index: a range of eigenvalues, which no platform offers so far.
-      implementation: the algorithm; only QR is available.
+      implementation: the algorithm; only QR is available on CPUs, QR and JACOBI on
+        GPUs.
 
     Returns:
       Eigenvectors [..., n, n], one in each column, and eigenvalues [..., n], ascending;

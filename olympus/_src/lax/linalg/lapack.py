@@ -9,7 +9,7 @@ import numpy as np
 
 from olympus._src.lax import elementwise_rules
 from olympus._src.lax.families import ShapedArray
-from olympus._src.lowering import dynamic_shapes, partitioning, types
+from olympus._src.lax.linalg import custom_calls
 
 LETTERS = {"float32": "s", "float64": "d", "complex64": "c", "complex128": "z"}
 
@@ -29,7 +29,7 @@ def call(
     *,
     rank: int,
     reused: Mapping[int, int],
-    attributes: Mapping[str, str | int | bool] | None = None,
+    attributes: custom_calls.Attributes = None,
 ) -> list[str]:
     """Writes a call of LAPACK, as `call_kernel`.
 
@@ -65,7 +65,7 @@ def call_kernel(
     *,
     rank: int,
     reused: Mapping[int, int],
-    attributes: Mapping[str, str | int | bool] | None = None,
+    attributes: custom_calls.Attributes = None,
 ) -> list[str]:
     """Writes a call of a kernel, which takes matrices column by column.
 
@@ -81,62 +81,17 @@ def call_kernel(
       attributes: the kernel's switches: a letter, a number or a boolean.
     """
     if ctx.platform != "cpu":
-        raise NotImplementedError(
-            f"lax.linalg.{what}: there is no lowering for platform {ctx.platform}; "
-            "move the operand to the CPU with olympus.device_put"
-        )
-    n, more = len(operands), ""
-    if any(map(types.has_symbolic_size, out_avals)):
-        shapes, kinds, more = dynamic_shapes.result_shapes(ctx.block, out_avals, n)
-        operands, in_avals = [*operands, *shapes], [*in_avals, *kinds]
-    operand_layouts, result_layouts = (
-        "["
-        + ", ".join([_layout(a.ndim, a.ndim == rank and i < n) for i, a in group])
-        + "]"
-        for group in (enumerate(in_avals), enumerate(out_avals, -len(out_avals)))
+        raise custom_calls.no_lowering(ctx, what)
+    return custom_calls.emit(
+        ctx,
+        name,
+        operands,
+        in_avals,
+        out_avals,
+        rank=rank,
+        reused=reused,
+        attributes=attributes,
     )
-    switches = ", ".join(
-        [f"{k} = {_switch(v)}" for k, v in sorted((attributes or {}).items())]
-    )
-    text = (
-        f"call_target_name = {types.string(name)}, api_version = 4 : i32, "
-        f"backend_config = {{{switches}}}, operand_layouts = {operand_layouts}, "
-        f"result_layouts = {result_layouts}, "
-        f"output_operand_aliases = [{_aliases(reused, len(out_avals))}]"
-    )
-    text += f", {more}" if more else ""
-    if ctx.module.divided_over is not None and rank > 2:
-        rule = partitioning.batch_rule([*in_avals[:n], *out_avals], n, rank - 2)
-        text += f", {rule}"
-    return ctx.block.op("stablehlo.custom_call", operands, in_avals, out_avals, text)
-
-
-def _aliases(reused: Mapping[int, int], count: int) -> str:
-    """Which results are written over which operands, so that nothing is copied."""
-    return ", ".join(
-        [
-            "#stablehlo.output_operand_alias<output_tuple_indices = "
-            f"{types.int_list([result] if count > 1 else [])}, operand_index = "
-            f"{operand}, operand_tuple_indices = []>"
-            for result, operand in reused.items()
-        ]
-    )
-
-
-def _switch(value: str | int | bool) -> str:
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    if isinstance(value, str):
-        return f"{ord(value)} : ui8"
-    return f"{value} : i32"
-
-
-def _layout(rank: int, is_matrix: bool) -> str:
-    """Axes from the fastest to the slowest; columns of matrices lie together."""
-    order = list(range(rank - 1, -1, -1))
-    if is_matrix:
-        order[:2] = order[1::-1]
-    return f"dense<{types.int_list(order)}> : tensor<{rank}xindex>"
 
 
 def nan_unless(

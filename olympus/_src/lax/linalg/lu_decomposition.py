@@ -13,7 +13,15 @@ from olympus._src.core.primitive import Primitive
 from olympus._src.core.symbolic_values import Zero
 from olympus._src.lax import elementwise, families, shaping, sharding_rules
 from olympus._src.lax.families import ShapedArray
-from olympus._src.lax.linalg import lapack, loops, matrices, small_matrices, triangular
+from olympus._src.lax.linalg import (
+    custom_calls,
+    gpu,
+    lapack,
+    loops,
+    matrices,
+    small_matrices,
+    triangular,
+)
 from olympus._src.lowering import types
 
 _INT = np.dtype(np.int32)
@@ -37,7 +45,23 @@ def _permutation_abstract(pivots: Any, *, permutation_size: int) -> Any:
 
 
 def _permutation_lower(ctx: Any, pivots: str, *, permutation_size: int) -> str:
-    return _emit_permutation(ctx.block, pivots, ctx.avals_in[0], ctx.avals_out[0])
+    return _emit_order(ctx, pivots, ctx.avals_in[0], ctx.avals_out[0])
+
+
+def _emit_order(ctx: Any, pivots: str, aval: Any, out: Any) -> str:
+    if ctx.platform not in gpu.PLATFORMS or not aval.size:
+        return _emit_permutation(ctx.block, pivots, aval, out)
+    (order,) = gpu.call(
+        ctx,
+        "plugin",
+        "lu_pivots_to_permutation",
+        (pivots,),
+        (aval,),
+        (out,),
+        rank=aval.ndim + 1,
+        reused={},
+    )
+    return order
 
 
 def _emit_permutation(block: Any, pivots: str, aval: Any, out: Any) -> str:
@@ -147,15 +171,29 @@ def _lu_lower(ctx: Any, x: str) -> list[str]:
     if not aval.size:
         pivots = block.splat(0, pivots_aval)
         return [x, pivots, _emit_permutation(block, pivots, pivots_aval, order_aval)]
+    if ctx.platform == "tpu":
+        return custom_calls.emit_builtin(ctx, "LuDecomposition", (x,), version=2)
     outs = (aval, pivots_aval, lapack.status(aval))
-    packed, pivots, info = lapack.call(
-        ctx, "lu", "getrf", (x,), (aval,), outs, rank=aval.ndim, reused={0: 0}
-    )
+    if ctx.platform in gpu.PLATFORMS:
+        packed, pivots, info = gpu.call(
+            ctx,
+            "solver",
+            "getrf_ffi",
+            (x,),
+            (aval,),
+            outs,
+            rank=aval.ndim,
+            reused={0: 0},
+        )
+    else:
+        packed, pivots, info = lapack.call(
+            ctx, "lu", "getrf", (x,), (aval,), outs, rank=aval.ndim, reused={0: 0}
+        )
     # Positive words tell of a zero on the diagonal of U, which is a valid result.
     (packed,) = lapack.nan_unless(ctx, info, "GE", (packed,), (aval,))
     one = block.splat(1, pivots_aval)
     pivots = block.elementwise("stablehlo.subtract", [pivots, one], pivots_aval)
-    return [packed, pivots, _emit_permutation(block, pivots, pivots_aval, order_aval)]
+    return [packed, pivots, _emit_order(ctx, pivots, pivots_aval, order_aval)]
 
 
 def _lu_jvp(primals: Any, tangents: Any) -> Any:

@@ -11,7 +11,7 @@ from olympus._src.core.primitive import Primitive
 from olympus._src.core.symbolic_values import Zero
 from olympus._src.lax import elementwise, families, sharding_rules
 from olympus._src.lax.families import ShapedArray
-from olympus._src.lax.linalg import matrices
+from olympus._src.lax.linalg import gpu, matrices
 
 
 def _abstract(a: Any, c: Any, *, alpha: float, beta: float) -> Any:
@@ -28,11 +28,47 @@ def _abstract(a: Any, c: Any, *, alpha: float, beta: float) -> Any:
     return ShapedArray(c.shape, c.dtype)
 
 
+def _syrk_lower(ctx: Any, a: str, c: str, *, alpha: float, beta: float) -> str:
+    """Writes a call of the GPU's kernel, which takes matrices row by row."""
+    (a_aval, c_aval), number = ctx.avals_in, ShapedArray((), ctx.avals_in[0].dtype)
+    factors = [ctx.block.constant(x, number) for x in (alpha, beta)]
+    (out,) = gpu.call(
+        ctx,
+        "solver",
+        "syrk_ffi",
+        (a, c, *factors),
+        (a_aval, c_aval, number, number),
+        (c_aval,),
+        rank=c_aval.ndim,
+        reused={0: 1},
+        attributes={"transpose": False},
+        by_rows=True,
+    )
+    return out
+
+
 def _decompose(a: Any, c: Any, *, alpha: float, beta: float) -> Any:
     product = matrices.matmul(a, matrices.transpose_matrices(a))
     return elementwise.add(
         matrices.scale_by_number(product, alpha), matrices.scale_by_number(c, beta)
     )
+
+
+_syrk_p: Primitive = Primitive("syrk", abstract=_abstract, lower=_syrk_lower)
+
+
+def _symmetrize(x: Any) -> Any:
+    """The matrices with the elements above the diagonal taken from those below it."""
+    lower = matrices.lower_triangle(x)
+    above = matrices.transpose_matrices(matrices.lower_triangle(x, -1))
+    return elementwise.add(lower, above)
+
+
+def _rewrite(platform: str, a: Any, c: Any, **params: Any) -> Any:
+    """On NVIDIA's GPUs, the kernel, which writes only the triangle below."""
+    if platform != "cuda" or not c.size or not a.size:
+        return None
+    return lambda a, c, **_: _symmetrize(_syrk_p.bind(a, c, **params))
 
 
 def _jvp(primals: Any, tangents: Any, *, alpha: float, beta: float) -> Any:
@@ -57,6 +93,7 @@ symmetric_product_p: Primitive = Primitive(
     shard=sharding_rules.leading,
     abstract=_abstract,
     decompose=_decompose,
+    rewrite=_rewrite,
     jvp=_jvp,
     reference=_reference,
     batch=matrices.batch_of_stacks,
@@ -102,6 +139,4 @@ def symmetric_product(
     )
     if not symmetrize_output:
         return out
-    lower = matrices.lower_triangle(out)
-    above = matrices.transpose_matrices(matrices.lower_triangle(out, -1))
-    return elementwise.add(lower, above)
+    return _symmetrize(out)

@@ -17,7 +17,7 @@ from olympus._src.core.sizes import minimum
 from olympus._src.core.symbolic_values import Zero
 from olympus._src.lax import elementwise, families, shaping, sharding_rules
 from olympus._src.lax.families import ShapedArray
-from olympus._src.lax.linalg import lapack, matrices, triangular
+from olympus._src.lax.linalg import custom_calls, gpu, lapack, matrices, triangular
 from olympus._src.lowering import types
 
 # -- LAPACK's steps --------------------------------------------------------------------
@@ -30,6 +30,19 @@ def _geqrf_abstract(x: Any) -> Any:
 
 def _geqrf_lower(ctx: Any, x: str) -> list[str]:
     (aval,) = ctx.avals_in
+    if ctx.platform in gpu.PLATFORMS:
+        return gpu.call(
+            ctx,
+            "solver",
+            "geqrf_ffi",
+            (x,),
+            (aval,),
+            ctx.avals_out,
+            rank=aval.ndim,
+            reused={0: 0},
+        )
+    if ctx.platform == "tpu":
+        return custom_calls.emit_builtin(ctx, "Qr", (x,))
     return lapack.call(
         ctx, "qr", "geqrf", (x,), (aval,), ctx.avals_out, rank=aval.ndim, reused={0: 0}
     )
@@ -52,7 +65,7 @@ def geqrf(x: Any) -> tuple[Any, Any]:
     return packed, scales
 
 
-def _geqp3_abstract(x: Any, order: Any) -> Any:
+def _geqp3_abstract(x: Any, order: Any, *, use_magma: bool | None) -> Any:
     matrices.check_matrices("qr", x)
     if order.shape != (*x.shape[:-2], x.shape[-1]) or order.dtype != np.int32:
         raise TypeError(
@@ -62,7 +75,7 @@ def _geqp3_abstract(x: Any, order: Any) -> Any:
     return x, order, matrices.vector_aval(x, min(x.shape[-2:]))
 
 
-def _geqp3_lower(ctx: Any, x: str, order: str) -> list[str]:
+def _geqp3_lower(ctx: Any, x: str, order: str, *, use_magma: bool | None) -> list[str]:
     aval, order_aval = ctx.avals_in
     if (
         not types.has_symbolic_size(aval) and not aval.size
@@ -71,6 +84,18 @@ def _geqp3_lower(ctx: Any, x: str, order: str) -> list[str]:
         one = ctx.block.splat(1, order_aval)
         columns = ctx.block.elementwise("stablehlo.add", [columns, one], order_aval)
         return [x, columns, ctx.block.splat(0, ctx.avals_out[2])]
+    if ctx.platform in gpu.PLATFORMS:
+        return gpu.call(
+            ctx,
+            "hybrid",
+            "geqp3",
+            (x, order),
+            ctx.avals_in,
+            ctx.avals_out,
+            rank=aval.ndim,
+            reused={0: 0, 1: 1},
+            attributes={"magma": gpu.magma(use_magma)},
+        )
     return lapack.call(
         ctx,
         "qr",
@@ -116,6 +141,21 @@ def _product_lower(ctx: Any, a: str, taus: str) -> str:
     aval = ctx.avals_in[0]
     if not aval.size:
         return a
+    if ctx.platform in gpu.PLATFORMS:
+        (out,) = gpu.call(
+            ctx,
+            "solver",
+            "orgqr_ffi",
+            (a, taus),
+            ctx.avals_in,
+            (aval,),
+            rank=aval.ndim,
+            reused={0: 0},
+        )
+        return out
+    if ctx.platform == "tpu":
+        name = "ProductOfElementaryHouseholderReflectors"
+        return custom_calls.emit_builtin(ctx, name, (a, taus))[0]
     (out,) = lapack.call(
         ctx,
         "householder_product",
@@ -204,6 +244,19 @@ def _multiply_lower(
     a_aval, taus_aval, out = ctx.avals_in
     if not out.size or not taus_aval.size:
         return c
+    if ctx.platform in gpu.PLATFORMS:
+        (product,) = gpu.call(
+            ctx,
+            "solver",
+            "ormqr_ffi",
+            (a, taus, c),
+            ctx.avals_in,
+            (out,),
+            rank=a_aval.ndim,
+            reused={0: 2},
+            attributes={"left": left, "transpose": transpose},
+        )
+        return product
     (product,) = lapack.call(
         ctx,
         "ormqr",
@@ -293,7 +346,7 @@ def _qr_decompose(
         return _qr_of_nothing(aval, inner, pivoting)
     if pivoting:
         free = shaping.full((*aval.shape[:-2], columns), 0, np.int32)
-        packed, order, taus = geqp3_p.bind(x, free)
+        packed, order, taus = geqp3_p.bind(x, free, use_magma=use_magma)
         order = elementwise.sub(order, np.int32(1))
     else:
         packed, taus = geqrf(x)
@@ -378,7 +431,8 @@ def qr(
         increase.
       full_matrices: whether Q is square, [..., m, m]; otherwise it has min(m, n)
         columns.
-      use_magma: has no effect; which library factors on a GPU.
+      use_magma: on a GPU, whether MAGMA factors with pivoting; None for MAGMA where
+        it is installed, else LAPACK on the host. It has no effect elsewhere.
 
     Returns:
       Q and R; with pivoting also the order [..., n] of the columns, int32, so that

@@ -9,9 +9,10 @@ from typing import Any, Literal, overload
 from olympus._src.core import avals
 from olympus._src.core.array_type import Array, Matrices
 from olympus._src.core.primitive import Primitive
-from olympus._src.core.sizes import minimum
+from olympus._src.core.sizes import at_least, minimum
 from olympus._src.lax import elementwise, families, sharding_rules
-from olympus._src.lax.linalg import lapack, matrices
+from olympus._src.lax.families import ShapedArray
+from olympus._src.lax.linalg import gpu, lapack, matrices, triangular
 
 
 class SvdAlgorithm(enum.Enum):
@@ -30,6 +31,18 @@ _KERNELS = {
     SvdAlgorithm.DIVIDE_AND_CONQUER: "gesdd",
     SvdAlgorithm.QR: "gesvd",
 }
+
+
+_ON_CUDA = (
+    None,
+    SvdAlgorithm.DEFAULT,
+    SvdAlgorithm.QR,
+    SvdAlgorithm.JACOBI,
+    SvdAlgorithm.POLAR,
+)
+_ON_GPU = {"cuda": _ON_CUDA, "rocm": (*_ON_CUDA, SvdAlgorithm.DIVIDE_AND_CONQUER)}
+_MOST_BY_JACOBI = 1024  # rows and columns, up to which Jacobi's method is the default
+_FEWEST_THIN = 33
 
 
 def _abstract(
@@ -69,10 +82,12 @@ def _lower(
     algorithm: Any,
 ) -> list[str]:
     (aval,), outs = ctx.avals_in, ctx.avals_out
-    if algorithm not in _KERNELS:
+    available = _ON_GPU.get(ctx.platform, tuple(_KERNELS))
+    if algorithm not in available:
+        names = " or ".join([f"SvdAlgorithm.{a.name}" for a in available if a])
         raise NotImplementedError(
             f"lax.linalg.svd: {algorithm} is not available on platform "
-            f"{ctx.platform}; take SvdAlgorithm.DEFAULT or SvdAlgorithm.QR"
+            f"{ctx.platform}; take {names}"
         )
     if not aval.size:
         return [
@@ -81,6 +96,8 @@ def _lower(
             else ctx.block.splat(0, a)
             for a in outs
         ]
+    if ctx.platform in gpu.PLATFORMS:
+        return _emit_on_gpu(ctx, x, full_matrices, compute_uv, algorithm)
     rows, columns = aval.shape[-2:]
     # The kernel wants places for the vectors even where it computes none.
     left = matrices.matrix_aval(aval, rows, rows)
@@ -101,6 +118,103 @@ def _lower(
         attributes={"mode": mode},
     )
     return lapack.nan_unless(ctx, results[4], "EQ", results[1 : 1 + len(outs)], outs)
+
+
+def _emit_on_gpu(
+    ctx: Any, x: str, full_matrices: bool, compute_uv: bool, algorithm: Any
+) -> list[str]:
+    """Writes a call of the kernel of an algorithm; by default the size chooses it."""
+    (aval,) = ctx.avals_in
+    shape = aval.shape[-2:]
+    if algorithm in (None, SvdAlgorithm.DEFAULT):
+        small = all(at_least(_MOST_BY_JACOBI, d) for d in shape)
+        algorithm = SvdAlgorithm.JACOBI if small else SvdAlgorithm.QR
+    if algorithm is SvdAlgorithm.QR:
+        wide = not at_least(*shape)
+        return _emit_direct(ctx, "gesvd_ffi", x, full_matrices, compute_uv, wide)
+    if algorithm is SvdAlgorithm.DIVIDE_AND_CONQUER:
+        return _emit_direct(ctx, "gesdd_ffi", x, full_matrices, compute_uv, False)
+    by_jacobi = algorithm is SvdAlgorithm.JACOBI
+    # Below some size, the kernel of Jacobi's method has square factors only.
+    square = by_jacobi and not all(at_least(d, _FEWEST_THIN) for d in shape)
+    full = full_matrices or square
+    k = minimum(*shape)
+    left, right = shape if full else (k, k)
+    kernel_avals = (
+        aval,
+        ctx.avals_out[0],
+        matrices.matrix_aval(aval, shape[0], left),
+        matrices.matrix_aval(aval, shape[1], right),
+        lapack.status(aval),
+    )
+    _, values, u, v, info = gpu.call(
+        ctx,
+        "solver",
+        "gesvdj_ffi" if by_jacobi else "gesvdp_ffi",
+        (x,),
+        (aval,),
+        kernel_avals,
+        rank=aval.ndim,
+        reused={0: 0},
+        attributes={"compute_uv": compute_uv, "full_matrices": full},
+    )
+    if not compute_uv:
+        return lapack.nan_unless(ctx, info, "EQ", [values], ctx.avals_out)
+    block, (u_aval, v_aval) = ctx.block, kernel_avals[2:4]
+    if square and not full_matrices:
+        u, u_aval = _emit_first_columns(block, u, u_aval, k)
+        v, v_aval = _emit_first_columns(block, v, v_aval, k)
+    v_h = _emit_adjoint(ctx, v, v_aval, ctx.avals_out[2])
+    return lapack.nan_unless(ctx, info, "EQ", [values, u, v_h], ctx.avals_out)
+
+
+def _emit_direct(
+    ctx: Any, kernel: str, x: str, full_matrices: bool, compute_uv: bool, wide: bool
+) -> list[str]:
+    """Writes a call of a kernel of QR's or divide-and-conquer's, which gives V^H.
+
+    QR's wants at least as many rows as columns. It reads `wide` matrices row by row,
+    which transposes them, and then gives V^H and U in place of U and V^H.
+    """
+    (aval,), outs = ctx.avals_in, ctx.avals_out
+    number = ShapedArray((), aval.dtype)
+    vectors = outs[1:] if compute_uv else (number, number)
+    if wide:
+        vectors = vectors[::-1]
+    _, values, *factors, info = gpu.call(
+        ctx,
+        "solver",
+        kernel,
+        (x,),
+        (aval,),
+        (aval, outs[0], *vectors, lapack.status(aval)),
+        rank=aval.ndim,
+        reused={0: 0},
+        attributes={
+            "compute_uv": compute_uv,
+            "full_matrices": full_matrices,
+            "transposed": wide,
+        },
+        by_rows=wide,
+    )
+    if wide:
+        factors = factors[::-1]
+    names = [values, *factors] if compute_uv else [values]
+    return lapack.nan_unless(ctx, info, "EQ", names, outs)
+
+
+def _emit_first_columns(block: Any, x: str, aval: Any, k: Any) -> tuple[str, Any]:
+    out = matrices.matrix_aval(aval, aval.shape[-2], k)
+    starts = [0] * aval.ndim
+    return block.slice(x, aval, out, starts, out.shape), out
+
+
+def _emit_adjoint(ctx: Any, x: str, aval: Any, out: Any) -> str:
+    order = [*range(aval.ndim - 2), aval.ndim - 1, aval.ndim - 2]
+    flipped = families.emit_transpose(ctx, x, aval, out, order)
+    if aval.dtype.kind != "c":
+        return flipped
+    return triangular.emit_conjugate(ctx.block, flipped, out)
 
 
 def _jvp(
@@ -239,7 +353,9 @@ def svd(
       full_matrices: whether U and V are square; otherwise they have min(m, n) columns.
       compute_uv: whether to compute the vectors.
       subset_by_index: a range of singular values, which no platform offers so far.
-      algorithm: how to compute them; DEFAULT (divide and conquer) or QR.
+      algorithm: how to compute them. CPUs have DEFAULT (divide and conquer) and QR;
+        GPUs DEFAULT (JACOBI up to 1024 rows and columns, else QR), QR, JACOBI and
+        POLAR, and those of AMD DIVIDE_AND_CONQUER.
 
     Returns:
       U, s [..., min(m, n)], descending, and V^H; or s alone. NaN where the method does

@@ -45,7 +45,7 @@ def _lower(
     block = ctx.block
     conjugate_a = conjugate_a and a_aval.dtype.kind == "c"
     if conjugate_a and not transpose_a:
-        a, conjugate_a = _emit_conjugate(block, a, a_aval), False
+        a, conjugate_a = emit_conjugate(block, a, a_aval), False
     if ctx.platform == "cpu":
         change = ("C" if conjugate_a else "T") if transpose_a else "N"
         (out,) = lapack.call(
@@ -79,7 +79,8 @@ def _lower(
     )
 
 
-def _emit_conjugate(block: Any, x: str, aval: Any) -> str:
+def emit_conjugate(block: Any, x: str, aval: Any) -> str:
+    """Writes the complex conjugate."""
     part = ShapedArray(aval.shape, matrices.real_dtype(aval.dtype))
     t, p = types.tensor_type(aval), types.tensor_type(part)
     real = block.emit(f"stablehlo.real {x} : ({t}) -> {p}")

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from olympus._src.core.array_type import Array, ArrayLike, Matrices
 from olympus._src.core.primitive import Primitive
+from olympus._src.core.sizes import at_least
 from olympus._src.core.symbolic_values import Linear, Zero
 from olympus._src.lax import concatenation, elementwise, families, sharding_rules
 from olympus._src.lax.families import ShapedArray
-from olympus._src.lax.linalg import lapack, matrices
+from olympus._src.lax.linalg import custom_calls, gpu, lapack, loops, matrices
+from olympus._src.lowering import types
 
 # -- reduction -------------------------------------------------------------------------
 
@@ -35,17 +38,30 @@ def _reduce_lower(ctx: Any, a: str, *, lower: bool) -> list[str]:
     (aval,), outs = ctx.avals_in, ctx.avals_out
     if not aval.size:
         return [a, *(ctx.block.splat(0, x) for x in outs[1:])]
-    *results, info = lapack.call(
-        ctx,
-        "tridiagonal",
-        ("sytrd", "hetrd"),
-        (a,),
-        (aval,),
-        (*outs, lapack.status(aval)),
-        rank=aval.ndim,
-        reused={0: 0},
-        attributes={"uplo": "L" if lower else "U"},
-    )
+    if ctx.platform in gpu.PLATFORMS:
+        *results, info = gpu.call(
+            ctx,
+            "solver",
+            "sytrd_ffi",
+            (a,),
+            (aval,),
+            (*outs, lapack.status(aval)),
+            rank=aval.ndim,
+            reused={0: 0},
+            attributes={"lower": lower},
+        )
+    else:
+        *results, info = lapack.call(
+            ctx,
+            "tridiagonal",
+            ("sytrd", "hetrd"),
+            (a,),
+            (aval,),
+            (*outs, lapack.status(aval)),
+            rank=aval.ndim,
+            reused={0: 0},
+            attributes={"uplo": "L" if lower else "U"},
+        )
     return lapack.nan_unless(ctx, info, "EQ", results, outs)
 
 
@@ -123,6 +139,8 @@ def _solve_lower(
     line, out = ctx.avals_in[1], ctx.avals_in[3]
     if not out.size:
         return b
+    if ctx.platform != "cpu":
+        return _solve_off_cpu(ctx, (dl, d, du, b), perturb_singular)
     if perturb_singular:
         return lapack.call_kernel(
             ctx,
@@ -146,6 +164,95 @@ def _solve_lower(
         reused={i: i for i in range(4)},
     )
     return lapack.nan_unless(ctx, info, "EQ", (solution,), (out,))[0]
+
+
+def _solve_off_cpu(ctx: Any, operands: Sequence[str], perturb_singular: bool) -> str:
+    line, out = ctx.avals_in[1], ctx.avals_in[3]
+    on_gpu = ctx.platform in gpu.PLATFORMS
+    if perturb_singular and not on_gpu:
+        raise custom_calls.no_lowering(ctx, "tridiagonal_solve(perturb_singular=True)")
+    if not perturb_singular and not (on_gpu and at_least(line.shape[-1], 3)):
+        return _emit_elimination(ctx.block, operands, line, out)
+    library, kernel, reused = "sparse", "gtsv2_ffi", {0: 3}
+    if perturb_singular:
+        library, kernel, reused = "plugin", "tridiagonal_solve_perturbed", {}
+    return gpu.call(
+        ctx,
+        library,
+        kernel,
+        operands,
+        ctx.avals_in,
+        (out,),
+        rank=out.ndim,
+        reused=reused,
+    )[0]
+
+
+def _emit_elimination(block: Any, operands: Sequence[str], line: Any, out: Any) -> str:
+    """Writes elimination without exchanges of rows, for two rows or no kernel.
+
+    The way down divides by the pivots; the way up substitutes:
+    with p_i = d_i - dl_i c_{i-1}: c_i = du_i / p_i, y_i = (b_i - dl_i y_{i-1}) / p_i,
+    x_i = y_i - c_i x_{i+1}.
+    """
+    axis, size = line.ndim - 1, line.shape[-1]
+    one = ShapedArray(line.shape[:-1], line.dtype)
+    row = ShapedArray((*one.shape, out.shape[-1]), out.dtype)
+
+    def op(inner: Any, name: str, x: str, y: str, aval: Any) -> str:
+        return inner.elementwise(f"stablehlo.{name}", [x, y], aval)
+
+    def wide(inner: Any, x: str) -> str:
+        return inner.broadcast(x, one, row, range(axis))
+
+    def down(inner: Any, i: str, state: list[str]) -> list[str]:
+        dl, d, du, b, ratios, ratio, solution = state
+        below, here, above = (
+            loops.emit_at(inner, x, line, i, axis) for x in (dl, d, du)
+        )
+        right = loops.emit_at(inner, b, out, i, axis)
+        taken = op(inner, "multiply", below, ratio, one)
+        pivot = op(inner, "subtract", here, taken, one)
+        ratio = op(inner, "divide", above, pivot, one)
+        taken = op(inner, "multiply", wide(inner, below), solution, row)
+        rest = op(inner, "subtract", right, taken, row)
+        solution = op(inner, "divide", rest, wide(inner, pivot), row)
+        b = loops.emit_set(inner, b, out, solution, i, axis)
+        ratios = loops.emit_set(inner, ratios, line, ratio, i, axis)
+        return [dl, d, du, b, ratios, ratio, solution]
+
+    def up(inner: Any, i: str, state: list[str]) -> list[str]:
+        b, ratios, solution = state
+        last = inner.constant(size - 1, loops.COUNTER)
+        i = op(inner, "subtract", last, i, loops.COUNTER)
+        right = loops.emit_at(inner, b, out, i, axis)
+        ratio = wide(inner, loops.emit_at(inner, ratios, line, i, axis))
+        taken = op(inner, "multiply", ratio, solution, row)
+        solution = op(inner, "subtract", right, taken, row)
+        return [loops.emit_set(inner, b, out, solution, i, axis), ratios, solution]
+
+    # What is outside of the matrix does not count, whatever it holds.
+    first = block.splat(0, line)
+    place = block.iota(axis, ShapedArray(line.shape, np.dtype(np.int32)))
+    dl, d, du, b = operands
+    dl = _emit_zero_at(block, dl, place, 0, first, line)
+    du = _emit_zero_at(block, du, place, size - 1, first, line)
+    start = [dl, d, du, b, first, block.splat(0, one), block.splat(0, row)]
+    kinds = [line, line, line, out, line, one, row]
+    done = loops.emit_counted(block, size, start, kinds, down)
+    start, kinds = [done[3], done[4], block.splat(0, row)], [out, line, row]
+    return loops.emit_counted(block, size, start, kinds, up)[0]
+
+
+def _emit_zero_at(
+    block: Any, x: str, places: str, place: int, zeros: str, aval: Any
+) -> str:
+    positions = ShapedArray(aval.shape, np.dtype(np.int32))
+    flags = ShapedArray(aval.shape, np.dtype(np.bool_))
+    there = block.splat(place, positions)
+    outside = block.compare("EQ", places, there, positions, "SIGNED", flags)
+    f, t = types.tensor_type(flags), types.tensor_type(aval)
+    return block.emit(f"stablehlo.select {outside}, {zeros}, {x} : {f}, {t}")
 
 
 def _apply(dl: Any, d: Any, du: Any, x: Any) -> Any:
