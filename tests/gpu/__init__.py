@@ -1,0 +1,1 @@
+"""What programs become for GPUs, of which no test needs one."""
