@@ -443,3 +443,39 @@ def test_mesh_is_set_by_its_own_block():
         assert divided_over() is outer
     assert get_mesh().empty
     assert seen == [True]
+
+
+def test_calls_tell_devices_apart_however_many_there_are():
+    f = olympus.jit(lambda x: x * 2)
+    for _ in range(3):  # more devices than the part in C remembers, in turns
+        for i, device in enumerate(olympus.devices()):
+            out = f(olympus.device_put(X + i, device))
+            assert out.devices() == {device}
+            assert out.committed
+            np.testing.assert_array_equal(out, (X + i) * 2)
+    assert f._cache_size() == 8
+
+
+def test_equal_shardings_share_a_call():
+    f = olympus.jit(lambda x: x + 1)
+    for _ in range(10):
+        fresh = Mesh(np.array(olympus.devices()).reshape(4, 2), ("x", "y"))
+        x = olympus.device_put(X, NamedSharding(fresh, P("x")))
+        np.testing.assert_array_equal(f(x), X + 1)
+    assert f._cache_size() == 1
+
+
+def test_a_compiled_function_takes_arrays_from_where_they_are():
+    first, second = olympus.devices()[:2]
+    x = olympus.device_put(X, first)
+    compiled = olympus.jit(lambda x: x + 1).lower(x).compile()
+    for _ in range(3):
+        here = compiled(x)
+        assert here.devices() == {first}
+        uncommitted = compiled(jnp.asarray(X + 1))
+        assert uncommitted.devices() == {first}
+        np.testing.assert_array_equal(uncommitted, X + 1 + 1)
+        with olympus.default_device(second):
+            elsewhere = compiled(jnp.asarray(X + 2))
+        np.testing.assert_array_equal(elsewhere, X + 2 + 1)
+        assert elsewhere.devices() == {first}

@@ -75,6 +75,21 @@ def _bound_attribute(function: Any, instance: Any, name: str) -> Any:
     return attribute
 
 
+_place_numbers: dict[Any, int] = {}
+_new_numbers = itertools.count()
+_MAX_PLACES = 4096
+
+
+def _place_number(sharding: Any) -> int:
+    """A number that equal shardings share, and no others, at any time."""
+    number = _place_numbers.get(sharding)
+    if number is None:
+        if len(_place_numbers) >= _MAX_PLACES:
+            _place_numbers.clear()  # equal ones get new numbers then
+        number = _place_numbers.setdefault(sharding, next(_new_numbers))
+    return number
+
+
 Caller: Any = native.calls.Caller if IS_NATIVE else PythonCaller
 
 if IS_NATIVE:
@@ -91,6 +106,7 @@ if IS_NATIVE:
         record_types=tree.record_types,
         bound_attribute=_bound_attribute,
         hide=tracebacks.hide,
+        place_number=_place_number,
     )
 
 

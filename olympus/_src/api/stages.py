@@ -19,7 +19,7 @@ from olympus._src.api.tracing import TracedProgram
 from olympus._src.core import ir, trace
 from olympus._src.core.primitive import LateRule
 from olympus._src.foundation import compile_notes, tracebacks
-from olympus._src.interpreters import evaluate, tiers
+from olympus._src.interpreters import concrete_arrays, evaluate, tiers
 from olympus._src.interpreters.compiled_programs import CompiledProgram
 from olympus._src.interpreters.lowered_programs import LoweredProgram
 from olympus._src.interpreters.portable import PortableProgram
@@ -397,9 +397,19 @@ class Compiled(native_calls.Caller, _Stage):
         if compiled.lowered.division is not None:
             self._check_shardings(arrays)
         out = self.out_tree.unflatten(compiled.call(arrays))
-        if native_calls.IS_NATIVE and not client.several_devices():
+        if native_calls.IS_NATIVE and self._are_in_place(arrays):
             self._keep(args, kwargs)
         return out
+
+    def _are_in_place(self, arrays: Sequence[Any]) -> bool:
+        """Whether the program takes arguments from where they are."""
+        if not client.several_devices():
+            return True
+        lowered = self._compiled.lowered
+        return lowered.division is None and all(
+            type(x) is concrete_arrays.ArrayImpl and x.single_device == lowered.device
+            for x in arrays
+        )
 
     def _keep(self, args: Any, kwargs: Any) -> None:
         """Has calls like this one run the program at once."""

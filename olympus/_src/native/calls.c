@@ -16,7 +16,9 @@
 #include <stddef.h>
 #include <structmember.h>
 
-#define VERSION 2 /* of what Python passes to and takes from this module */
+#define VERSION 3 /* of what Python passes to and takes from this module */
+
+#define N_PLACES 4
 
 /* ---- what the Python side connects ------------------------------------------------ */
 
@@ -33,6 +35,11 @@ static struct {
   PyObject *bound_attribute;  /* an attribute of a bound caller */
   PyObject *hide;             /* takes the library's own frames out of an error */
   PyObject *plain_aval;       /* the last type that was found to be plain */
+  PyObject *place_number;     /* a number that equal shardings share */
+  struct {
+    PyObject *sharding, *number;
+  } places[N_PLACES];         /* those that were met last */
+  int next_place;
   int several_devices;
 } shared;
 
@@ -445,13 +452,38 @@ static int row_as_tuple(Row *row, PyObject **tuple) {
   return WALKED;
 }
 
+/* What stands for a sharding in keys: itself, it would be hashed and compared by Python
+   in each call. */
+static PyObject *place_of(PyObject *buffer) {
+  PyObject *sharding = PyObject_GetAttr(buffer, names.sharding);
+  if (sharding == NULL) return NULL;
+  for (int i = 0; i < N_PLACES; i++)
+    if (shared.places[i].sharding == sharding) {
+      Py_DECREF(sharding);
+      return Py_NewRef(shared.places[i].number);
+    }
+  PyObject *number = PyObject_CallOneArg(shared.place_number, sharding);
+  if (number == NULL) {
+    Py_DECREF(sharding);
+    return NULL;
+  }
+  int i = shared.next_place;
+  shared.next_place = (i + 1) % N_PLACES;
+  PyObject *old_sharding = shared.places[i].sharding, *old = shared.places[i].number;
+  shared.places[i].sharding = sharding;
+  shared.places[i].number = Py_NewRef(number);
+  Py_XDECREF(old_sharding); /* which may run Python */
+  Py_XDECREF(old);
+  return number;
+}
+
 static int walk_array(Walk *walk, PyObject *array) {
   PyObject *buffer = slot_of(array, shared.buffer), *aval = slot_of(array, shared.aval);
   PyObject *committed = slot_of(array, shared.committed);
   if (buffer == NULL || aval == NULL || committed == NULL) return UNKNOWN;
   TRY(row_add(&walk->tokens, aval));
   if (shared.several_devices) {
-    TRY(row_take(&walk->tokens, PyObject_GetAttr(buffer, names.sharding)));
+    TRY(row_take(&walk->tokens, place_of(buffer)));
     TRY(row_add(&walk->tokens, committed));
   }
   TRY(row_add(&walk->buffers, buffer));
@@ -1258,13 +1290,13 @@ static PyObject *connect(PyObject *module, PyObject *args, PyObject *kwargs) {
   (void)module;
   static char *words[] = {"array_type", "current",    "eval_trace",   "trace_context",
                           "exact",      "as_operand", "host_types",   "record_types",
-                          "bound_attribute", "hide", NULL};
+                          "bound_attribute", "hide", "place_number", NULL};
   PyObject *array_type, *current, *eval_trace, *context, *exact, *as_operand, *hosts;
-  PyObject *records, *attribute, *hide;
-  if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O!OOOOOO!O!OO", words, &PyType_Type,
+  PyObject *records, *attribute, *hide, *place_number;
+  if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O!OOOOOO!O!OOO", words, &PyType_Type,
                                    &array_type, &current, &eval_trace, &context, &exact,
                                    &as_operand, &PyFrozenSet_Type, &hosts, &PySet_Type,
-                                   &records, &attribute, &hide))
+                                   &records, &attribute, &hide, &place_number))
     return NULL;
   if (!PyType_HasFeature((PyTypeObject *)array_type, Py_TPFLAGS_HEAPTYPE)) {
     PyErr_SetString(PyExc_TypeError, "connect: the array type is no class of Python");
@@ -1286,6 +1318,7 @@ static PyObject *connect(PyObject *module, PyObject *args, PyObject *kwargs) {
   Py_XSETREF(shared.record_types, Py_NewRef(records));
   Py_XSETREF(shared.bound_attribute, Py_NewRef(attribute));
   Py_XSETREF(shared.hide, Py_NewRef(hide));
+  Py_XSETREF(shared.place_number, Py_NewRef(place_number));
   Py_RETURN_NONE;
 }
 
