@@ -59,3 +59,22 @@ def test_a_forked_process():
     for text in (compiled, eager):
         assert text.startswith("RuntimeError compile: the compiler's threads"), text
     assert warned.startswith("{'<string>'} os.fork() was called")
+
+
+_EXIT = """
+    import os, signal, sys, warnings
+    import olympus, olympus.numpy as jnp
+
+    warnings.simplefilter("ignore")
+    x = olympus.jit(lambda x: x + 1)(jnp.ones(3)).block_until_ready()
+    child = os.fork()
+    if not child:
+        signal.alarm(30)
+        sys.exit(3)
+    print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
+"""
+
+
+def test_a_forked_process_that_ends_as_usual():
+    out, _ = fresh.run(_EXIT)
+    assert out.split() == ["3"]

@@ -63,7 +63,14 @@ def _warn() -> None:
 
 def _mark_child() -> None:
     global _is_child
-    _is_child = _is_child or client.is_started()
+    if not client.is_started():
+        return
+    _is_child = True
+    # A client that ends waits for its threads, for ever: the child never lets it go.
+    import ctypes
+
+    for running in client.clients().values():
+        ctypes.pythonapi.Py_IncRef(ctypes.py_object(running))
 
 
 if hasattr(os, "register_at_fork"):
