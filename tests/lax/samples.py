@@ -51,6 +51,7 @@ WITHOUT_SAMPLE = dict.fromkeys(
     "it needs a mapped axis; test_parallel and tests/sharding have the cases",
 )
 WITHOUT_SAMPLE["rng_uniform"] = "its numbers differ at each run; test_unrepeated has it"
+WITHOUT_SAMPLE["syrk"] = "only GPUs have that kernel; tests/gpu has its calls"
 WITHOUT_REFERENCE = {
     "bessel_i0": "NumPy has only this order, as a function of float64 alone",
     "bessel_i1": "NumPy has none; scipy is the oracle in test_functions",

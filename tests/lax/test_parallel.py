@@ -565,6 +565,9 @@ REFUSED = {
     "all_gather: axis_index_groups must be groups of one size": (
         lambda x: lax.all_gather(x, "i", axis_index_groups=UNEQUAL)
     ),
+    "ppermute: axis_name must name": lambda x: lax.ppermute(x, (), []),
+    "all_to_all: axis_name must name": lambda x: lax.all_to_all(x, (), 0, 0),
+    "pbroadcast: axis_name must name": lambda x: lax.pbroadcast(x, (), 0),
     "psum: axes must be distinct": lambda x: lax.psum(x, (7, "i")),
 }
 
@@ -573,6 +576,13 @@ REFUSED = {
 def test_bad_arguments(message):
     with pytest.raises(ValueError, match=message):
         mapped(REFUSED[message])(X)
+
+
+def test_sums_over_no_axis_change_nothing():
+    for f in (lax.psum, lax.pmean, lax.pmax, lax.all_gather, lax.psum_scatter):
+        for g in (lambda x, f=f: f(x, ()), mapped(lambda x, f=f: f(x, ()))):
+            np.testing.assert_array_equal(g(X), X)
+            np.testing.assert_array_equal(olympus.jit(g)(X), X)
 
 
 def test_bad_types():

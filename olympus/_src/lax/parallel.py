@@ -39,6 +39,17 @@ def _names(what: str, axis_name: Any, *, positional: bool = False) -> tuple[Any,
     return names
 
 
+def _some_names(what: str, axis_name: Any) -> tuple[Any, ...]:
+    """The axes of an exchange, of which there must be one."""
+    names = _names(what, axis_name)
+    if not names:
+        raise ValueError(
+            f"{what}: axis_name must name a mapped axis, got {axis_name!r}; give the "
+            "axis_name of the vmap or an axis of the mesh around the call"
+        )
+    return names
+
+
 def _count(what: str, names: Sequence[Any]) -> int:
     return math.prod([trace.axis_size(name, what) for name in names])
 
@@ -325,6 +336,8 @@ def all_gather(
             f"all_gather: to must be 'varying', 'invarying' or None, got {to!r}"
         )
     names = _names("all_gather", axis_name)
+    if not names:
+        return x
     if to == "invarying" and set(manual_axes.checked_axes(names)) != set(names):
         raise ValueError(
             f"all_gather: to='invarying' requires manual axes of a mesh whose types "
@@ -384,6 +397,8 @@ def psum_scatter(
       Array([2, 4], dtype=int32)
     """
     names = _names("psum_scatter", axis_name)
+    if not names:
+        return x
     groups = _groups("psum_scatter", names, axis_index_groups)
     size = _size_of("psum_scatter", names, groups)
 
@@ -461,7 +476,7 @@ def all_to_all(
       Array([[0, 2],
              [1, 3]], dtype=int32)
     """
-    names = _names("all_to_all", axis_name)
+    names = _some_names("all_to_all", axis_name)
     groups = _groups("all_to_all", names, axis_index_groups)
     size = _size_of("all_to_all", names, groups)
 
@@ -551,7 +566,7 @@ def ppermute(x: PyTree, axis_name: Hashable, perm: Sequence[tuple[int, int]]) ->
       >>> olympus.vmap(right, axis_name='i')(np.array([5, 6, 7]))
       Array([0, 5, 6], dtype=int32)
     """
-    names = _names("ppermute", axis_name)
+    names = _some_names("ppermute", axis_name)
     pairs = tuple([(int(s), int(d)) for s, d in perm])
     size = _count("ppermute", names)
     for which, i in (("source", 0), ("destination", 1)):
@@ -624,7 +639,7 @@ def pbroadcast(x: PyTree, axis_name: Hashable, source: int) -> PyTree:
       >>> olympus.vmap(first, axis_name='i')(np.array([5, 6, 7]))
       Array([5, 5, 5], dtype=int32)
     """
-    names = _names("pbroadcast", axis_name)
+    names = _some_names("pbroadcast", axis_name)
     size = _count("pbroadcast", names)
     if not 0 <= source < size:
         raise ValueError(

@@ -54,7 +54,12 @@ def _decompose(a: Any, c: Any, *, alpha: float, beta: float) -> Any:
     )
 
 
-_syrk_p: Primitive = Primitive("syrk", abstract=_abstract, lower=_syrk_lower)
+_syrk_p: Primitive = Primitive(
+    "syrk",
+    abstract=_abstract,
+    lower=_syrk_lower,
+    batch=matrices.batch_of_stacks,
+)
 
 
 def _symmetrize(x: Any) -> Any:
