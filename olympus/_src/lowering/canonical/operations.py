@@ -58,9 +58,10 @@ def line(text: str, in_function: bool) -> str:
       text: the operation.
       in_function: whether it is in a function and not in a region of an operation.
     """
-    other = _CONVERSION.fullmatch(text)
-    if other is not None and other[1] != other[2]:
-        return text
+    if " = stablehlo.convert %" in text:
+        other = _CONVERSION.fullmatch(text)
+        if other is not None and other[1] != other[2]:
+            return text
     if " = stablehlo.reduce(%" in text and " applies " in text:
         if "{" not in text and '"' not in text:
             return text
