@@ -8,7 +8,8 @@ Programs of `blowup_programs` are compiled in one process for each library and c
 turns. A figure is the least processor time, with that of the compiler's threads, of
 tracing, lowering and compiling, and of a call. Printed are programs that take more than
 1.5 of the peer's time to compile or 1.1 to run; the others too with --all. A program is
-endless where its process takes longer than the limit. `--peer olympus` compares jaxlibs.
+endless where its process takes longer than the limit. `--peer olympus` compares two
+jaxlibs.
 """
 
 from __future__ import annotations
