@@ -1,4 +1,4 @@
-"""Arrays for devices with a memory of their own are made there, with the same values."""
+"""Arrays for devices with a memory of their own are made there, of equal values."""
 
 from __future__ import annotations
 
