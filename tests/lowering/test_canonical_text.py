@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import warnings
 
 import numpy as np
@@ -187,6 +188,57 @@ def test_attributes_of_operations():
     assert r'{a = "q\22\\\C3\A4", b = "2"}' in printed
 
 
+LISTS = [
+    [1, 2.5, "x"],
+    [1.0, -math.inf, "a, b = {"],
+    [np.int64(-(2**63)), np.float64(1e300), np.float64(5e-324), np.float64(math.nan)],
+    [np.int32(1), np.float32(0.1), np.uint64(2**64 - 1), np.int8(-1), np.bool_(True)],
+    {"b": [2**62, {"c": [True, 1]}], "a": []},
+]
+
+
+@pytest.mark.parametrize("attribute", LISTS)
+def test_attributes_of_foreign_calls(attribute):
+    def call(x):
+        shape = olympus.ShapeDtypeStruct((4,), "f4")
+        return olympus.ffi.ffi_call("target", shape)(x, a=attribute)
+
+    check(lowered_text(call, V))
+
+
+NAMES = ["%0", "%arg0", '"', "\\", "{", "}, {", " : ", "->", "ä", "\n", "\x7f", "//"]
+NAMES += ['loc("x")', "func.return", "call @f", " applies "]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_names_of_users(name):
+    """In metadata, paths of results, scopes, functions, axes and targets."""
+
+    def own(x):
+        with set_xla_metadata(**{name: name, "b": "2"}):
+            return jnp.sum(x) + lax.conv(
+                x[None, None], x[None, None, :, :2], (1, 1), "SAME"
+            )
+
+    own.__name__ = name
+    mesh = olympus.sharding.Mesh(np.asarray(olympus.devices()[:1]), (name,))
+
+    def whole(x):
+        shape = olympus.ShapeDtypeStruct((3, 4), "f4")
+        y = olympus.ffi.ffi_call(name, shape)(x)
+        placed = lax.with_sharding_constraint(
+            y, NamedSharding(mesh, PartitionSpec(name))
+        )
+        with olympus.named_scope(name):
+            return {name: olympus.jit(own)(placed), "b": [x]}
+
+    whole.__name__ = name
+    for function in (whole, own, lambda x: {name: x + 1}):
+        text = lowered_text(function, X)
+        printed = modules.canonical_text(text)
+        assert printed is None or printed == mlir.canonical_text(text)
+
+
 def test_symbolic_sizes(monkeypatch):
     texts = []
     write = lowering.Module.text
@@ -297,9 +349,81 @@ UNKNOWN = [
 ]
 
 
+# MLIR prints them in another way, which is not known here.
+ODD_ATTRIBUTES = [
+    "a = unit",
+    "a = 1 : i1",
+    "a = 255 : i8",
+    "a = 07 : i32",
+    "a = 4294967295 : i32",
+    "a = array<i1: 1>",
+    "a = array<i8: 255>",
+    "a = array<i64: 1,2>",
+    "a = 0x3F800000 : f32",
+    "a = 0x1 : f32",
+    "a = dense<255> : tensor<i8>",
+    "a = dense<[1,2]> : tensor<2xi64>",
+    'a = "ä"',
+    r'a = "\41"',
+    'a = "x\ty"',
+    '"ä" = 1 : i32',
+]
+_CALL = '%0 = "stablehlo.custom_call"(%arg0) {call_target_name = "f", ATTRIBUTE}'
+UNKNOWN += [
+    *[
+        f"{_CALL.replace('ATTRIBUTE', a)} : (tensor<3xf32>) -> tensor<3xf32>"
+        for a in ODD_ATTRIBUTES
+    ],
+    *[
+        f"%0 = stablehlo.{name} %arg0 : (tensor<3xf32>) -> tensor<3xf32>"
+        for name in ("abs", "convert", "imag", "real")
+    ],
+    *[
+        f"%0 = stablehlo.add %arg0, %arg0{end}"
+        for end in (" : tensor<3xf32> ", " : tensor< 3xf32>", "  : tensor<3xf32>")
+    ],
+    '%0 = stablehlo.add %arg0, %arg0 : tensor<3xf32> loc("x")',
+    "%0 = stablehlo.add %arg0, %arg0 : tensor<3xf32> // sum",
+    "%0 = stablehlo.dot_general %arg0, %arg0, batching_dims = [] x [], "
+    "contracting_dims = [0] x [0] : (tensor<3xf32>, tensor<3xf32>) -> tensor<f32>",
+    *[
+        f"%k0 = stablehlo.constant dense<{value}"
+        for value in (
+            "15> : tensor<i4>",
+            "255> : tensor<i8>",
+            "-0> : tensor<i8>",
+            "1> : tensor<i1>",
+            "0x3F800000> : tensor<f32>",
+            '"0x0000C07F0000C07F"> : tensor<2xf32>',
+            '"0x0000C07F"> : tensor<2xf32>',
+            '"0x0101"> : tensor<2xi1>',
+            '"0x03"> : tensor<2xi1>',
+            '"0x0000803f01020304"> : tensor<2xf32>',
+        )
+    ],
+]
+
+
 @pytest.mark.parametrize("line", UNKNOWN)
 def test_unknown_forms_are_left_to_mlir(line):
     assert modules.canonical_text(module_of([line], "%arg0: tensor<3xf32>")) is None
+
+
+MESH = 'sdy.mesh @mesh = <["AXIS"=1]>\n'
+OUTSIDE = [
+    MESH.replace("AXIS", "ä") + module_of([]),
+    module_of([]).replace("@m ", "@mä "),
+    module_of([]).replace("@main", "@mäin"),
+    module_of([], "%arg0: tensor<3xf32> {m.z = {b = {d = 1 : i32}}, m.a = 1 : i32}"),
+    module_of([*["%0:2 = stablehlo.new({"] * 2000]),
+]
+
+
+@pytest.mark.parametrize("number", range(len(OUTSIDE)))
+def test_unknown_forms_around_operations(number):
+    head, _, first = OUTSIDE[number].partition("module")
+    text = f"module{first}".replace("{\nfunc", f"{{\n{head}func", 1)
+    assert modules.canonical_text(text) is None
 
 
 def test_a_program_of_an_unknown_form_is_printed():

@@ -15,9 +15,14 @@ from olympus._src.lowering.canonical.errors import UnknownForm
 from olympus._src.lowering.canonical.plain import SAME
 from olympus._src.lowering.canonical.regions import Operation, Region, read
 
+# What MLIR prints in another way, and lowering does not write in most programs.
+_ODD = ("  ", " \n", "< ", "//", "loc(", "batching_dims = [] x []")
+
 
 def body(text: str, arguments: Sequence[str]) -> str:
     """The lines of a function, given the names of its arguments."""
+    if any(odd in text for odd in _ODD):
+        raise UnknownForm("spaces, comments or places")
     names = _Names()
     for i, name in enumerate(arguments):
         if name != f"arg{i}":

@@ -162,9 +162,13 @@ def _convolution(op: Generic) -> str:
 @caching.bounded_cache(4096, "printed attributes")
 def _window(text: str) -> str:
     """The attributes of a convolution."""
+    if "%" in text:  # in a string: it could be taken for the name of a value
+        raise UnknownForm(text)
     entries = {}
     for part in attributes.split(text):
-        name, _, content = part.partition(" = ")
+        name, equals, content = attributes.key(part)
+        if not equals or name in entries:
+            raise UnknownForm(part)
         entries[name] = content
     dims = _CONV.fullmatch(entries.pop("dimension_numbers", ""))
     if dims is None:

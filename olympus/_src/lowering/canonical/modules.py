@@ -10,12 +10,15 @@ from olympus._src.lowering.canonical.errors import UnknownForm
 
 _MODULE = re.compile(
     r"(module @[A-Za-z_][\w$.]* attributes \{mhlo\.num_partitions = \d+ : i32, "
-    r"mhlo\.num_replicas = \d+ : i32\} \{)\n"
+    r"mhlo\.num_replicas = \d+ : i32\} \{)\n",
+    re.ASCII,
 )
 _MESH = re.compile(
-    r'sdy\.mesh @\w+ = <\[(?:"\w+"=\d+(?:, "\w+"=\d+)*|\], device_ids=\[0)\]>'
+    r'sdy\.mesh @\w+ = <\[(?:"\w+"=[1-9]\d*(?:, "\w+"=[1-9]\d*)*'
+    r"|\], device_ids=\[0)\]>",
+    re.ASCII,
 )
-_FUNCTION = re.compile(r"func\.func (public|private) @([\w.$]+)\(")
+_FUNCTION = re.compile(r"func\.func (public|private) @([\w.$]+)\(", re.ASCII)
 
 
 def canonical_text(text: str) -> str | None:
@@ -27,7 +30,7 @@ def canonical_text(text: str) -> str | None:
     """
     try:
         return _module(text)
-    except ValueError:  # also of what reads its parts
+    except (ValueError, LookupError, RecursionError):  # also of what reads its parts
         return None
 
 

@@ -6,6 +6,7 @@ rounding this repeats with integers of any length.
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Sequence
 from fractions import Fraction
@@ -49,7 +50,7 @@ def float_text(text: str, kind: str) -> str:
     if form is None:
         raise UnknownForm(kind)
     if text.startswith("0x"):
-        return text  # infinities and NaN
+        return _not_finite(text, form)
     sign = "-" if text.startswith("-") else ""
     value = _round(Fraction(text.removeprefix("-")), form)
     if not value:
@@ -62,6 +63,17 @@ def float_text(text: str, kind: str) -> str:
     if "." in full:
         return sign + full
     return _bits(sign, value, form)
+
+
+def _not_finite(text: str, form: _Format) -> str:
+    """The bits of an infinity or NaN; other numbers have other forms."""
+    fraction = form.precision - 1
+    width = fraction + (form.highest + 1).bit_length() + 1
+    bits = int(text, 16) >> fraction
+    exponents = (1 << (width - 1 - fraction)) - 1
+    if len(text) != 2 + width // 4 or bits & exponents != exponents:
+        raise UnknownForm(text)
+    return text
 
 
 def _exponent(value: Fraction) -> int:
@@ -138,7 +150,9 @@ def _plain(digits: str, exponent: int, wanted: int) -> str:
 
 # -- constants -------------------------------------------------------------------------
 
-_CONSTANT = re.compile(r"dense<([^<>]*)> : tensor<((?:\d+x)*)([\w<>]+)>")
+_CONSTANT = re.compile(r"dense<([^<>]*)> : tensor<((?:\d+x)*)([\w<>]+)>", re.ASCII)
+_HEX = re.compile(r'"0x[0-9A-F]+"')
+_WHOLE = re.compile(r"0|-?[1-9]\d*", re.ASCII)
 MOST_LISTED = 100  # elements; longer constants are printed as bytes
 _INTEGER = re.compile(r"u?i(?:2|4|8|16|32|64)")
 
@@ -151,6 +165,8 @@ def constant(text: str) -> tuple[str, str]:
     elements, shape, kind = match.groups()
     name = "c" if kind == "i1" or _INTEGER.fullmatch(kind) else "cst"
     if elements.startswith('"0x'):
+        if _HEX.fullmatch(elements) is None:
+            raise UnknownForm(elements)
         listed = _listed(bytes.fromhex(elements[3:-1]), shape, kind)
         return f"dense<{listed or elements}> : tensor<{shape}{kind}>", name
     return f"dense<{_scalar(elements, kind)}> : tensor<{shape}{kind}>", name
@@ -160,7 +176,10 @@ def _scalar(text: str, kind: str) -> str:
     """One element, or nothing."""
     if text.startswith("["):
         raise UnknownForm(text)
-    if not text or _INTEGER.fullmatch(kind) or kind == "i1":
+    if not text or (text in ("true", "false") and kind == "i1"):
+        return text
+    if _INTEGER.fullmatch(kind):
+        check_integer(text, kind)
         return text
     if not kind.startswith("complex<"):
         return float_text(text, kind)
@@ -169,12 +188,27 @@ def _scalar(text: str, kind: str) -> str:
     return f"({float_text(real, part)},{float_text(imaginary, part)})"
 
 
+def check_integer(text: str, kind: str) -> None:
+    """Refuses integers beyond their type, and those of one bit."""
+    bits = 64 if kind == "index" else int(kind.lstrip("ui"))
+    least, end = (0, 1 << bits) if kind[0] == "u" else (-1 << bits - 1, 1 << bits - 1)
+    if bits == 1 or _WHOLE.fullmatch(text) is None or not least <= int(text) < end:
+        raise UnknownForm(text)
+
+
 def _listed(data: bytes, shape: str, kind: str) -> str:
     """The elements of a constant as lists, or '' where they are too many."""
     sizes = [int(n) for n in shape.split("x")[:-1]]
-    if int(np.prod(sizes)) > MOST_LISTED:
+    count = math.prod(sizes)
+    size = len(data) // max(count, 1)
+    if len(data) != count * size or data == data[:size] * count:
+        raise UnknownForm(kind)  # one element for all
+    if count > MOST_LISTED:
         return ""
-    return _lists(_texts(data, kind), sizes)
+    texts = _texts(data, kind)
+    if len(texts) != count:
+        raise UnknownForm(kind)
+    return _lists(texts, sizes)
 
 
 def _texts(data: bytes, kind: str) -> list[str]:

@@ -14,9 +14,14 @@ from olympus._src.lowering.canonical.errors import UnknownForm
 
 _RESULT = r"((?:%\w+(?::\d+|#0, %\w+#1)? = )?)"
 _AS_WRITTEN = re.compile(
-    r"%\w+ = (?:stablehlo\.abs %[\w#]+ : [^{}\"]*"
+    r"%\w+ = (?:stablehlo\.abs %[\w#]+ : [^{}\"()]*"
     r"|sdy\.sharding_constraint %[\w#]+ <@\w+, \[[^%\\]*> : [^{}\"]*)"
     r"|%\w+#0, %\w+#1 = chlo\.top_k\(%[\w#]+, k = \d+\) : [^{}\"]*"
+)
+# These have another form where both types are the same.
+_TO_OTHER_TYPE = re.compile(
+    _RESULT + r"(stablehlo\.(?:abs|convert|imag|real) %[\w#]+)(?: \{(.*)\})?"
+    r"( : \((tensor<[^{}()\"]*>)\) -> (?!\5$)tensor<[^{}()\"]*>)"
 )
 _CONSTANT = re.compile(r"(.* = stablehlo\.constant )(dense<.*)")
 _TAGGED = re.compile(
@@ -36,6 +41,9 @@ def named_results(text: str) -> Sequence[str]:
     return () if match is None else _RESULTS[match[1]]
 
 
+_CONVERSION = re.compile(
+    r"%\w+ = stablehlo\.convert %[\w#]+ : \((tensor<[\w<>?]*>)\) -> (tensor<[\w<>?]*>)"
+)
 _CALL = re.compile(
     _RESULT
     + r"func\.call @([\w.$]+)\(([^()]*)\)(?: \{(.*)\})? : (\([^{}()]*\)) -> (.*)"
@@ -50,6 +58,9 @@ def line(text: str, in_function: bool) -> str:
       text: the operation.
       in_function: whether it is in a function and not in a region of an operation.
     """
+    other = _CONVERSION.fullmatch(text)
+    if other is not None and other[1] != other[2]:
+        return text
     if " = stablehlo.reduce(%" in text and " applies " in text:
         if "{" not in text and '"' not in text:
             return text
@@ -73,6 +84,10 @@ def _tagged(text: str) -> str:
     """An operation in short form with attributes, or with types in one of two forms."""
     if _AS_WRITTEN.fullmatch(text) is not None:
         return text
+    other = _TO_OTHER_TYPE.fullmatch(text)
+    if other is not None:
+        result, name, own, kinds, _ = other.groups()
+        return f"{result}{name}{generic_forms.braces(own or '')}{kinds}"
     parts = _PAIR_OF_PARTS.fullmatch(text)
     if parts is not None:
         text = parts[1] + parts[2]
@@ -83,9 +98,10 @@ def _tagged(text: str) -> str:
     tagged = _TAGGED.fullmatch(text)
     if tagged is not None:
         result, name, remaining, own, colon, kinds = tagged.groups()
-        if plain.SAME.get(name) is (colon == ": (") or name in (
-            "stablehlo.abs",
-            "chlo.top_k",
+        if (
+            plain.SAME.get(name) is (colon == ": (")
+            or name == "chlo.top_k"
+            or (name == "stablehlo.abs" and colon == ": ")
         ):
             return (
                 f"{result}{name}{remaining}{generic_forms.braces(own)} {colon}{kinds}"

@@ -17,9 +17,8 @@ polygamma sinh zeta
 """
 # The types are those of a function, as in `: (tensor<f32>) -> tensor<i32>`.
 _FUNCTION_TYPES = """
-bitcast_convert broadcast_in_dim compare concatenate convert dot_general
-dynamic_update_slice fft get_dimension_size imag is_finite pad real reduce reshape slice
-transpose
+bitcast_convert broadcast_in_dim compare concatenate dot_general dynamic_update_slice
+fft get_dimension_size is_finite pad reduce reshape slice transpose
 """
 
 # Whether the types of an operation are those of a function, by its name.
