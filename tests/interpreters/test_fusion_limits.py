@@ -53,6 +53,20 @@ def lorenz(state, dt=0.01):
     )
 
 
+def turned(x):
+    for i in range(20):
+        x = jnp.transpose(x, (1, 2, 0)).reshape(x.shape) + x * float(i)
+        x = jnp.swapaxes(x, 0, 1).reshape(x.shape)
+    return x
+
+
+def recurrence(x):
+    total = 0.0
+    for i, row in enumerate(x):
+        total = jnp.sin(row) * total + row * i
+    return jnp.sum(total)
+
+
 def sum_of(f):
     return lambda x: jnp.sum(f(x) ** 2)
 
@@ -90,6 +104,11 @@ REPEATING = {
     ),
     # What the sum reads is there as an array, and made again in the next step.
     "steps that add what a sum gives": (chain(add_sum, 60), np.outer(U, U)),
+    # Each row's cotangent is a part of its own fused program.
+    "what unpacked rows are joined of": (
+        olympus.grad(recurrence),
+        np.linspace(0.1, 0.9, 480, dtype=np.float32).reshape(60, 8),
+    ),
     "a jitted step": (chain(olympus.jit(stencil), 20), U),
     "jitted in jitted": (chain(olympus.jit(chain(olympus.jit(stencil), 3)), 8), U),
 }
@@ -106,6 +125,11 @@ PLAIN = {
     ),
     "normalisation": (olympus.grad(sum_of(chain(normalised, 30))), np.outer(U, U)),
     "few steps that add a sum": (chain(add_sum, 12), np.outer(U, U)),
+    # Its cotangents are all one number each, which XLA computes by itself.
+    "a gradient that is known": (
+        olympus.grad(lambda x: jnp.sum(turned(x))),
+        np.ones((4, 6, 5), np.float32),
+    ),
     "loops": (lambda u: lax.fori_loop(0, 30, lambda _, x: stencil(x), u), U),
 }
 

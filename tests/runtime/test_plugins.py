@@ -6,7 +6,7 @@ import types
 import pytest
 
 from olympus._src.foundation import config
-from olympus._src.runtime import plugins
+from olympus._src.runtime import plugins, versions
 
 
 @pytest.fixture
@@ -68,6 +68,53 @@ def test_options_of_gpus(monkeypatch):
         "preallocate": False,
         "visible_devices": [0, 2],
     }
+
+
+def test_unknown_allocators_are_refused(monkeypatch):
+    monkeypatch.setenv("XLA_PYTHON_CLIENT_ALLOCATOR", "jemalloc")
+    with pytest.raises(ValueError, match=r"must be one of 'default', .*'jemalloc'"):
+        plugins.options_of(plugins.Plugin("cuda", "x.so"))
+
+
+def distribution(folder, name, version):
+    home = folder / f"{name.replace('-', '_')}-{version}.dist-info"
+    home.mkdir()
+    home.joinpath("METADATA").write_text(f"Name: {name}\nVersion: {version}\n")
+
+
+CURRENT = ".".join(map(str, versions.JAXLIB_VERSION))
+CUDA = plugins.Plugin("cuda", "x.so", "jax_cuda13_plugin")
+
+
+@pytest.mark.parametrize("package", ["jax-cuda13-plugin", "jax-cuda13-pjrt"])
+def test_plugins_of_another_version_are_refused(tmp_path, monkeypatch, package):
+    distribution(tmp_path, package, "0.9.1")
+    monkeypatch.syspath_prepend(tmp_path)
+    with pytest.raises(RuntimeError) as info:
+        plugins.start(CUDA)
+    message = str(info.value)
+    assert f"got {package} 0.9.1" in message
+    assert (
+        f"`pip install jax-cuda13-plugin=={CURRENT} jax-cuda13-pjrt=={CURRENT}`"
+        in message
+    )
+
+
+@pytest.mark.parametrize("version", [CURRENT, f"{CURRENT}.dev1", f"{CURRENT}.1"])
+def test_plugins_of_this_version_are_taken(tmp_path, monkeypatch, version):
+    distribution(tmp_path, "jax-cuda13-plugin", version)
+    monkeypatch.syspath_prepend(tmp_path)
+    plugins.check_version(CUDA)
+    monkeypatch.setattr(plugins, "_plugins", {"cuda": CUDA})
+    assert plugins.version_of("cuda") == f"jax-cuda13-plugin=={version}"
+    assert plugins.version_of("tpu") == ""
+
+
+def test_other_plugins_have_versions_of_their_own(tmp_path, monkeypatch):
+    distribution(tmp_path, "jax-rocm7-plugin", "0.1.0")
+    monkeypatch.syspath_prepend(tmp_path)
+    plugins.check_version(plugins.Plugin("rocm", "x.so", "jax_rocm7_plugin"))
+    plugins.check_version(plugins.Plugin("toy", "x.so"))
 
 
 def test_options_of_users():

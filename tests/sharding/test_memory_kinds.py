@@ -106,16 +106,43 @@ def test_constraints_say_where_on_platforms_with_a_memory_of_their_own():
 def test_refusals():
     with pytest.raises(ValueError, match=r"memory_kind: must be one of .*got 'vmem'"):
         named("vmem", "x")
-    one = SingleDeviceSharding(olympus.devices()[0], memory_kind="pinned_host")
+    with pytest.raises(ValueError, match=r"memory_kind: must be one of .*got 'vmem'"):
+        SingleDeviceSharding(olympus.devices()[0], memory_kind="vmem")
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_one_device(kind):
+    device = olympus.devices()[1]
+    place = SingleDeviceSharding(device, memory_kind=kind)
     calls = [
-        lambda: olympus.device_put(X, one),
-        lambda: olympus.jit(lambda x: x, out_shardings=one)(X),
-        lambda: lax.with_sharding_constraint(X, one),
+        lambda: olympus.device_put(X, place),
+        lambda: olympus.jit(lambda x: x, out_shardings=place)(X),
+        lambda: lax.with_sharding_constraint(X, place),
+        lambda: olympus.jit(lambda x: x + 0, out_shardings=place)(
+            olympus.device_put(X, device)
+        ),
+        lambda: olympus.device_put(olympus.device_put(X, place), place),
     ]
     for call in calls:
-        with pytest.raises(NotImplementedError, match="requires a mesh, got 'pinned_h"):
-            call()
-    olympus.device_put(X, SingleDeviceSharding(olympus.devices()[0]))
+        out = call()
+        assert out.sharding.memory_kind == kind
+        assert out.devices() == {device}
+        np.testing.assert_array_equal(out, X)
+        np.testing.assert_array_equal(out + 1, X + 1)
+    near = olympus.device_put(calls[0](), SingleDeviceSharding(device))
+    assert near.sharding.memory_kind == "device"
+    moved = olympus.jit(lambda x: olympus.device_put(x, place) * 2)(near)
+    np.testing.assert_array_equal(moved, 2 * X)
+
+
+def test_results_are_marked_on_platforms_with_a_memory_of_their_own():
+    one = SingleDeviceSharding(olympus.devices()[0], memory_kind="pinned_host")
+    for far in (one, named("pinned_host", "x")):
+        f = olympus.jit(lambda x: (x + 1, x * 2), out_shardings=(far, None))
+        text = f.trace(X).lower(lowering_platforms=("cuda",)).as_text()
+        assert text.count("annotate_device_placement") == 1
+        assert text.count('mhlo.memory_kind = "pinned_host"') == 1
+        assert "annotate_device_placement" not in f.lower(X).as_text()
 
 
 def test_spaces_move_values_on_their_devices():

@@ -6,12 +6,13 @@ from typing import Any
 
 from olympus._src import tree
 from olympus._src.core import avals as avals_
+from olympus._src.foundation import caching
 from olympus._src.lax import sharding_constraints
 from olympus._src.runtime import shardings, versions
 from olympus._src.sharding import contexts
 from olympus._src.sharding.layouts import Format, check_default
 from olympus._src.sharding.memory_spaces import Space
-from olympus._src.sharding.meshes import AbstractMesh
+from olympus._src.sharding.meshes import AbstractMesh, Mesh
 from olympus._src.sharding.named import NamedSharding
 from olympus._src.sharding.specs import PartitionSpec
 
@@ -40,7 +41,7 @@ def resolve(place: Any, what: str) -> Any:
             return _with_devices(place, what)
         return place
     if isinstance(place, shardings.SingleDeviceSharding):
-        _check_default_memory(place, what)
+        return _in_memory(place)
     if place is None or isinstance(place, Sharding):
         return place
     if isinstance(place, PartitionSpec):
@@ -59,14 +60,20 @@ def resolve(place: Any, what: str) -> Any:
     )
 
 
-def _check_default_memory(sharding: shardings.SingleDeviceSharding, what: str) -> None:
-    default = shardings.default_memory_kind(sharding._device)
-    if sharding.memory_kind not in (None, default):
-        raise NotImplementedError(
-            f"{what}: other memory than {default!r} requires a mesh, got "
-            f"{sharding.memory_kind!r} of one device; write NamedSharding(Mesh([device]"
-            f", 'x'), P(), memory_kind={sharding.memory_kind!r})"
-        )
+def _in_memory(sharding: shardings.SingleDeviceSharding) -> Any:
+    """The sharding; for other memory than the default, over a mesh of the one device.
+
+    Programs for one device know its default memory alone.
+    """
+    device, kind = sharding._device, sharding.memory_kind
+    if kind in (None, shardings.default_memory_kind(device)):
+        return sharding
+    return _over_one_device(device, kind)
+
+
+@caching.bounded_cache(256, "other memories of devices")
+def _over_one_device(device: Any, kind: str) -> NamedSharding:
+    return NamedSharding(Mesh([device], "device"), PartitionSpec(), memory_kind=kind)
 
 
 def _with_devices(sharding: NamedSharding, what: str) -> NamedSharding:

@@ -12,7 +12,7 @@ from olympus._src.core import avals as avals_
 from olympus._src.foundation import array_protocol, caching, config
 from olympus._src.runtime import array as array_
 from olympus._src.runtime import client, placement
-from olympus._src.runtime.shardings import default_placement
+from olympus._src.runtime.shardings import default_placement, placement_of
 from olympus._src.sharding.division import (
     Division,
     devices_text,
@@ -176,6 +176,17 @@ def put(x: np.ndarray, aval: Any, device: Any = None) -> ArrayImpl:
       device: a device, or a sharding of one; None for the default device.
     """
     return placement.put(x, aval, None if device is None else one_device(device))
+
+
+def is_near(device: Any = None) -> bool:
+    """Whether a device computes in the host's memory, as the CPU does.
+
+    Args:
+      device: a device, or a sharding of one; None for the default device.
+    """
+    if device is None:
+        return default_placement().is_cpu
+    return placement_of(one_device(device)).is_cpu
 
 
 def fill(

@@ -42,6 +42,8 @@ _REPEATS, _SLACK = 3, 600
 _LARGEST = 2400
 # Different elements of a value that one fused program makes before XLA keeps it.
 _MOST_ELEMENTS = 16
+# Parts that XLA joins in the fused program that makes them.
+_MOST_PARTS = 8
 # Operations that may be made again for each reader; and that may be fused at all.
 _AGAIN, _TOGETHER = 8, 100
 _MOST_INLINED = 100_000
@@ -239,6 +241,7 @@ class _Fusion:
         self.repeated: set[Any] = set()
         self.sizes: dict[Any, int] = {}
         self._enter(program.eqns)
+        self._keep_joined(program.eqns)
 
     def roots(self) -> list[Any]:
         """The results of fused programs."""
@@ -277,6 +280,18 @@ class _Fusion:
                         expensive.add(out)
                 else:  # it is made again for each reader, and what was costly is not
                     kept.update(costly)
+
+    def _keep_joined(self, eqns: Sequence[ir.Eqn]) -> None:
+        """Keeps the parts of arrays that are kept and joined of many parts.
+
+        XLA copies such parts into the array: it makes each by a fused program of its
+        own, and what several parts are made of in each of them.
+        """
+        for eqn in eqns:
+            if len(eqn.invars) <= _MOST_PARTS or eqn.primitive.cost not in _MOVES:
+                continue
+            if eqn.outvars[0] in self.kept:
+                self.kept.update(v for v in eqn.invars if type(v) is not ir.Literal)
 
     def _is_narrow(self, v: Any) -> bool:
         """Whether a cheap value is made of one array of its size at most.
@@ -356,6 +371,22 @@ def _count_readers(program: ir.Olympuspr) -> dict[Any, int]:
     return collections.Counter(read)
 
 
+def _known_uniform(program: ir.Olympuspr) -> set[Any]:
+    """Values whose elements are all one known number, which XLA computes by itself.
+
+    A barrier would keep it from doing so.
+    """
+    uniform: set[Any] = set()
+    for eqn in program.eqns:
+        cost = eqn.primitive.cost
+        moves_one = cost in _MOVES and len(eqn.invars) == 1
+        if not (moves_one or (cost in _PLAIN and eqn.invars)):
+            continue
+        if all(type(v) is ir.Literal or v in uniform for v in eqn.invars):
+            uniform.update(eqn.outvars)
+    return uniform
+
+
 def _repeats_work(program: ir.Olympuspr) -> bool:
     """Whether fused programs would be several times as long as the program itself."""
     n = sum(eqn.primitive.n_operations for eqn in program.eqns)
@@ -368,7 +399,11 @@ def _repeats_work(program: ir.Olympuspr) -> bool:
     at_most = [fusion.sizes[v] for v in roots]
     if sum(at_most) <= budget and max(at_most, default=0) <= _LARGEST:
         return False
+    uniform = _known_uniform(program)
+    fusion.kept |= uniform
     for root in roots:
+        if root in uniform:
+            continue
         size = fusion.count(root, budget)
         budget -= size
         if budget < 0 or size > _LARGEST:
@@ -387,6 +422,7 @@ def _keep_apart(program: ir.Olympuspr) -> ir.Olympuspr:
     what is around it.
     """
     n_readers = _count_readers(program)
+    uniform = _known_uniform(program)
     sizes: dict[Any, int] = {}  # operations that make a value of kept ones
     expensive: set[Any] = set()
     replacements: dict[Any, Any] = {}
@@ -407,7 +443,8 @@ def _keep_apart(program: ir.Olympuspr) -> ir.Olympuspr:
             if again and cost is _EXPENSIVE:
                 continue  # kept anyway
             if (again and (costly or size > _AGAIN)) or size > _TOGETHER:
-                apart.append(v)
+                if v not in uniform:
+                    apart.append(v)
                 continue
             sizes[v] = size
             if costly or cost is _EXPENSIVE:

@@ -9,22 +9,13 @@ import numpy as np
 from olympus._src.core.primitive import Primitive
 from olympus._src.core.symbolic_values import Zero
 from olympus._src.lax import families, sharding_rules
-from olympus._src.lowering import types
-
-# Platforms whose programs may keep values in the memory of the host.
-_WITH_HOST_MEMORY = ("cuda", "rocm", "gpu", "tpu")
+from olympus._src.lowering import memory_kinds, types
 
 
 def lower_move(ctx: Any, x: str, *, memory_kind: str) -> str:
     """A value in another memory, within a program."""
-    if ctx.platform not in _WITH_HOST_MEMORY:
-        return x  # its memory is the host's
     kind = types.tensor_type(ctx.avals_in[0])
-    return ctx.block.emit(
-        f"stablehlo.custom_call @annotate_device_placement({x}) {{has_side_effect = "
-        "true, mhlo.frontend_attributes = {_xla_buffer_placement = "
-        f'"{memory_kind}"}}}} : ({kind}) -> {kind}'
-    )
+    return memory_kinds.emit_move(ctx.block, ctx.platform, x, kind, memory_kind)
 
 
 def _jvp(primals: Any, tangents: Any, *, memory_kind: str) -> Any:

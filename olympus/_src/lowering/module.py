@@ -13,6 +13,7 @@ from olympus._src.lowering import (
     builder,
     dynamic_shapes,
     frontend_attributes,
+    memory_kinds,
     operation_paths,
     partitioning,
     types,
@@ -379,6 +380,8 @@ def lower_module(
     for effect in effects:
         block.tokens[effect] = block.emit("stablehlo.create_token : !stablehlo.token")
     outs = lower_program(module, block, program, (), names)
+    if division is not None:
+        outs = _in_their_memories(module, block, outs, program, division)
     outs += [block.emit(f"stablehlo.constant dense<> : {TOKEN_ARRAY}") for _ in effects]
     in_types = list(map(types.tensor_type, program.in_avals))
     out_types = list(map(types.tensor_type, program.out_avals))
@@ -403,6 +406,20 @@ def lower_module(
     )
     module.functions.insert(0, main)
     return module
+
+
+def _in_their_memories(
+    module: Module, block: Any, outs: list[str], program: Any, division: Division
+) -> list[str]:
+    """The results, marked where they live in other memories than the default."""
+    moved = []
+    rows = zip(outs, program.out_avals, division.out_shardings, strict=True)
+    for out, aval, sharding in rows:
+        if sharding is not None and sharding.other_memory_kind is not None:
+            kind, memory = types.tensor_type(aval), sharding.other_memory_kind
+            out = memory_kinds.emit_move(block, module.platform, out, kind, memory)
+        moved.append(out)
+    return moved
 
 
 # Ordered effects are carried between programs by empty arrays: a program starts when

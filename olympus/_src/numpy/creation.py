@@ -227,8 +227,24 @@ def _fill(write: Any, aval: Any, device: Any = None) -> Any:
     return concrete_arrays.fill(write, aval, device)
 
 
+# Larger arrays are made where they belong, rather than moved there.
+_MOST_MOVED_BYTES = 1 << 12
+
+
+def is_far(aval: Any, device: Any = None) -> bool:
+    """Whether an array is to be made on a device that has a memory of its own."""
+    is_large = aval.size * aval.dtype.itemsize > _MOST_MOVED_BYTES
+    if not is_large or sharding_constraints.is_over_mesh(device):
+        return False
+    return not concrete_arrays.is_near(device)
+
+
 def _repeat(value: Any, aval: Any, device: Any) -> Any:
-    return _fill(lambda out: out.fill(value), aval, device)
+    if not is_far(aval, device):
+        return _fill(lambda out: out.fill(value), aval, device)
+    one = aval.update(shape=())
+    number: Any = concrete_arrays.put(np.asarray(value, aval.dtype), one, device)
+    return _move_to_device(shaping.broadcast(number, aval.shape), device)
 
 
 def _of_scalar(x: Any, dtype: Any, device: Any) -> Any:
@@ -725,7 +741,8 @@ def _diagonals(
     rows: int, columns: int, k: Any, kind: Any, compare: Any, device: Any
 ) -> Any:
     """Ones where `row + k` and `column` compare so."""
-    if evaluate.is_staging() and device is None:
+    aval = ShapedArray((rows, columns), kind)
+    if device is None and (evaluate.is_staging() or is_far(aval)):
         i = shaping.broadcasted_iota(np.int32, (rows, columns), 0)
         j = shaping.broadcasted_iota(np.int32, (rows, columns), 1)
         if isinstance(k, trace.Tracer) or k != 0:
@@ -741,7 +758,7 @@ def _diagonals(
     def write(out: np.ndarray) -> None:
         out[...] = compared(row, column)
 
-    return _fill(write, ShapedArray((rows, columns), kind), device)
+    return _fill(write, aval, device)
 
 
 def identity(n: int, dtype: DTypeLike | None = None) -> Array:

@@ -59,7 +59,7 @@ def _define_cumulative(
         promotion.check_out(name, out)
         return run(a, axis=reductions.static_axis(axis), dtype=dtype)
 
-    return docstring_examples.describe(
+    described = docstring_examples.describe(
         call,
         name,
         f"""{what} of the elements up to each one, along an axis.
@@ -75,6 +75,7 @@ def _define_cumulative(
     Source: NumPy, `numpy.{name}`.
 """,
     )
+    return direct(name)(described)
 
 
 cumsum = _define_cumulative("cumsum", cumulative.cumsum, 0, False, "Sums")

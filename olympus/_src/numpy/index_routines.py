@@ -21,6 +21,7 @@ from olympus._src.core.array_type import (
 )
 from olympus._src.core.sizes import is_symbolic, maximum, non_negative
 from olympus._src.interpreters import concrete_arrays, evaluate
+from olympus._src.interpreters.direct_calls import direct
 from olympus._src.lax import elementwise as lax
 from olympus._src.lax import gather, shaping
 from olympus._src.lax import sizes as sizes_
@@ -49,6 +50,7 @@ def _check_indices(name: str, indices: Any) -> None:
         )
 
 
+@direct("_take")
 def take(
     a: ArrayLike,
     indices: Indices,

@@ -13,6 +13,7 @@ from olympus._src import tree
 from olympus._src.api.custom_jvp import custom_jvp
 from olympus._src.core import dtypes
 from olympus._src.core.array_type import Array, ArrayLike, OptionalArray
+from olympus._src.interpreters.direct_calls import direct
 from olympus._src.lax import elementwise as lax
 from olympus._src.lax import linalg, shaping
 from olympus._src.lax import sizes as sizes_
@@ -91,6 +92,7 @@ def _solve_broadcast(a: Any, b: Any) -> Any:
     return linear_systems.solve(a, b)
 
 
+@direct("inv")
 def inv(a: ArrayLike) -> Array:
     """The inverse of matrices.
 

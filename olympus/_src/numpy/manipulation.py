@@ -20,6 +20,7 @@ from olympus._src.core.array_type import (
 from olympus._src.core.sizes import as_size, at_least, is_symbolic, non_negative
 from olympus._src.foundation import errors
 from olympus._src.interpreters import concrete_arrays
+from olympus._src.interpreters.direct_calls import direct
 from olympus._src.lax import (
     concatenation,
     cumulative,
@@ -222,6 +223,7 @@ def _bad_order(name: str, order: str) -> Exception:
     return kind(f"numpy.{name}: order must be 'C' or 'F', got {order!r}")
 
 
+@direct("reshape")
 def ravel(a: ArrayLike, order: str = "C", *, out_sharding: Placement = None) -> Array:
     """The elements along one axis.
 
@@ -480,6 +482,7 @@ def matrix_transpose(x: ArrayLike, /) -> Array:
     return swapaxes(x, -1, -2)
 
 
+@direct("transpose")
 def swapaxes(a: ArrayLike, axis1: int, axis2: int) -> Array:
     """The array with two axes exchanged.
 

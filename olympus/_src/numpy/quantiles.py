@@ -16,6 +16,7 @@ from olympus._src.core.array_type import (
     Placement,
 )
 from olympus._src.interpreters import evaluate
+from olympus._src.interpreters.direct_calls import direct
 from olympus._src.lax import (
     concatenation,
     cumulative,
@@ -384,6 +385,7 @@ def percentile(
 _percentile = _quantile_function("percentile", False, True)
 
 
+@direct("_median")
 def median(
     a: ArrayLike,
     axis: Axes = None,
@@ -408,7 +410,15 @@ def median(
       Array(3., dtype=float32)
     """
     check_arraylike("median", a)
-    return quantile(a, 0.5, axis, out, overwrite_input, "midpoint", keepdims)
+    promotion.check_out("median", out)
+    if overwrite_input:
+        raise ValueError("numpy.median: overwrite_input must be False")
+    return _median(a, axis=static_axis(axis), keepdims=bool(keepdims))
+
+
+@evaluate.fuse
+def _median(a: Any, *, axis: Any, keepdims: bool) -> Any:
+    return quantile(a, 0.5, axis, None, False, "midpoint", keepdims)
 
 
 def nanmedian(

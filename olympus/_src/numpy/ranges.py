@@ -25,7 +25,7 @@ from olympus._src.interpreters import concrete_arrays, evaluate
 from olympus._src.lax import elementwise, shaping
 from olympus._src.lax import sizes as sizes_
 from olympus._src.numpy import arithmetic, elementary, promotion, symbolic_ranges
-from olympus._src.numpy.creation import astype, put_values
+from olympus._src.numpy.creation import astype, is_far, put_values
 from olympus._src.numpy.promotion import aval_of
 
 ShapedArray = avals.ShapedArray
@@ -108,10 +108,11 @@ def arange(
         )
     if dtype is None and type(first) is type(last) is type(by) is int and by:
         _check_ends(range(first, last, by), kind)
-    if evaluate.is_staging() and place is None:
-        simple = first == 0 and by == 1
-        if simple and dtypes.kind(kind) in "iuf":
-            return shaping.iota(kind, max(0, math.ceil(last)))
+    if place is None and (evaluate.is_staging() or not concrete_arrays.is_near()):
+        simple = first == 0 and by == 1 and dtypes.kind(kind) in "iuf"
+        size = max(0, math.ceil(last)) if simple and math.isfinite(last) else 0
+        if size and (evaluate.is_staging() or is_far(ShapedArray((size,), kind))):
+            return shaping.iota(kind, size)
     with np.errstate(all="ignore"):
         host = np.asarray(np.arange(first, last, by)).astype(kind)
     return put_values(host, ShapedArray(host.shape, kind), place)

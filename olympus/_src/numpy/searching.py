@@ -16,6 +16,7 @@ from olympus._src.core.array_type import Array, ArrayLike, Axis, OptionalArray
 from olympus._src.core.sizes import as_size, at_least, is_symbolic, upper_bound
 from olympus._src.foundation import errors
 from olympus._src.interpreters import concrete_arrays, evaluate
+from olympus._src.interpreters.direct_calls import direct
 from olympus._src.lax import (
     concatenation,
     cumulative,
@@ -403,6 +404,7 @@ def _first_positions(condition: Any, *, length: int, size: int) -> Any:
     return lax.select(lax.lt(positions, kind.type(n)), positions, kind.type(length))
 
 
+@direct("searchsorted", 2)
 def searchsorted(
     a: ArrayLike,
     v: ArrayLike,

@@ -12,6 +12,7 @@ from olympus._src.core import dtypes
 from olympus._src.core.array_type import Array, ArrayLike, Arrays, OptionalArray
 from olympus._src.core.sizes import is_symbolic, minimum, non_negative
 from olympus._src.interpreters import concrete_arrays
+from olympus._src.interpreters.direct_calls import direct
 from olympus._src.lax import concatenation, families, shaping
 from olympus._src.lax import elementwise as lax
 from olympus._src.lax import sizes as sizes_
@@ -224,6 +225,7 @@ def _triangle(m: Any, *, k: int, lower: bool) -> Any:
     return lax.select(inside, m, families.full_like(m, 0))
 
 
+@direct("triangle")
 def tril(m: ArrayLike, k: int = 0) -> Array:
     """The array with zeros above a diagonal of its last two axes.
 
@@ -242,6 +244,7 @@ def tril(m: ArrayLike, k: int = 0) -> Array:
     return _triangle(m, k=operator.index(k), lower=True)
 
 
+@direct("triangle")
 def triu(m: ArrayLike, k: int = 0) -> Array:
     """The array with zeros below a diagonal of its last two axes.
 

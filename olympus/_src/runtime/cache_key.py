@@ -10,7 +10,7 @@ from __future__ import annotations
 import hashlib
 import os
 
-from olympus._src.runtime import client, machine, versions
+from olympus._src.runtime import client, machine, plugins, versions
 from olympus._src.runtime.compiling import Options
 from olympus._src.runtime.versions import CompileOptions, Device
 
@@ -78,4 +78,7 @@ def _facts_of(device: Device) -> dict[str, str]:
     facts["compute_capability"] = str(getattr(device, "compute_capability", ""))
     facts["build"] = versions.build()
     facts["parallelism"] = client.host_parallelism()
+    if device.platform != "cpu":
+        facts["plugin"] = plugins.version_of(client.platform_of(device))
+        facts["topology"] = versions.topology_fingerprint(device)
     return facts

@@ -106,7 +106,8 @@ def copy_to_device(array: ArrayImpl, device: Device) -> ArrayImpl:
     array._check_alive()
     place = placement_of(device)
     buffer = array._buffer
-    if array.single_device == device:
+    kind = buffer._sharding.memory_kind
+    if array.single_device == device and kind in (None, place.sharding.memory_kind):
         if array._committed:
             return array
         return ArrayImpl(buffer, array.aval, True)

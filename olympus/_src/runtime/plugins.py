@@ -122,7 +122,11 @@ def start(
       store: a client of the coordination service, in one of several processes.
       node_id: the number of this process.
       num_nodes: how many there are.
+
+    Raises:
+      RuntimeError: the plug-in is of another version than jaxlib.
     """
+    check_version(plugin)
     c_api = versions.load_plugin(plugin.platform, plugin.library)
     if plugin.kernels is not None and plugin.platform not in _with_kernels:
         register_kernels(plugin, c_api)
@@ -131,6 +135,56 @@ def start(
     if store is not None:
         options |= {"node_id": node_id, "num_nodes": num_nodes}
     return versions.start_plugin_client(plugin.platform, options, store)
+
+
+def check_version(plugin: Plugin) -> None:
+    """Refuses a plug-in for NVIDIA's GPUs of another version than jaxlib.
+
+    They share classes of C++, so that others may start and then fail anywhere. ROCm's
+    plug-ins have versions of their own.
+
+    Raises:
+      RuntimeError: it is of another version.
+    """
+    if plugin.platform != "cuda":
+        return
+    for name, version in _distributions(plugin):
+        if versions.numbers(version) != versions.JAXLIB_VERSION:
+            wanted = ".".join(map(str, versions.JAXLIB_VERSION))
+            packages = " ".join(f"{n}=={wanted}" for n in _names(plugin))
+            raise RuntimeError(
+                f"{plugin.platform}: the plug-in must have the version of jaxlib, "
+                f"{wanted}, got {name} {version}; `pip install {packages}` installs it"
+            )
+
+
+def version_of(platform: str) -> str:
+    """The packages of a platform's plug-in with their versions; '' where unknown."""
+    plugin = installed_plugins().get(platform)
+    if plugin is None:
+        return ""
+    return " ".join([f"{name}=={version}" for name, version in _distributions(plugin)])
+
+
+def _names(plugin: Plugin) -> tuple[str, ...]:
+    """The packages that a plug-in consists of: kernels, and the library."""
+    if plugin.kernels is None:
+        return ()
+    name = plugin.kernels.replace("_", "-")
+    return name, name.removesuffix("-plugin") + "-pjrt"
+
+
+def _distributions(plugin: Plugin) -> list[tuple[str, str]]:
+    """The installed packages of a plug-in, with their versions."""
+    from importlib import metadata  # late: import of olympus does without it
+
+    packages = []
+    for name in _names(plugin):
+        try:
+            packages.append((name, metadata.version(name)))
+        except metadata.PackageNotFoundError:
+            continue
+    return packages
 
 
 def options_of(plugin: Plugin) -> dict[str, Any]:
@@ -146,7 +200,7 @@ def _gpu_options(platform: str) -> dict[str, Any]:
     """How the GPU's memory is managed, by the variables that XLA's users set."""
     env = os.environ.get
     options: dict[str, Any] = {"platform_name": platform}
-    options["allocator"] = env("XLA_PYTHON_CLIENT_ALLOCATOR", "default").lower()
+    options["allocator"] = _allocator(env("XLA_PYTHON_CLIENT_ALLOCATOR", "default"))
     fraction = env("XLA_CLIENT_MEM_FRACTION") or env("XLA_PYTHON_CLIENT_MEM_FRACTION")
     if fraction:
         options["memory_fraction"] = float(fraction)
@@ -159,6 +213,18 @@ def _gpu_options(platform: str) -> dict[str, Any]:
     if setting.value != "all":
         options["visible_devices"] = [int(n) for n in setting.value.split(",")]
     return options
+
+
+_ALLOCATORS = ("default", "platform", "bfc", "cuda_async")
+
+
+def _allocator(name: str) -> str:
+    if name.lower() not in _ALLOCATORS:
+        raise ValueError(
+            "XLA_PYTHON_CLIENT_ALLOCATOR: must be one of "
+            f"{', '.join(map(repr, _ALLOCATORS))}, got {name!r}"
+        )
+    return name.lower()
 
 
 def _user_options() -> dict[str, Any]:

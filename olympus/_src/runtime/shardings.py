@@ -171,7 +171,10 @@ class SingleDeviceSharding(versions.SingleDeviceSharding):
     """
 
     def __init__(self, device: Device, *, memory_kind: str | None = None) -> None:
-        super().__init__(device, memory_kind=checked_memory_kind(device, memory_kind))
+        kind = checked_memory_kind(device, memory_kind)
+        super().__init__(device, memory_kind=kind)
+        if memory_kind is not None and kind != default_memory_kind(device):
+            client.note_mesh()  # arrays may be in several memories from now on
 
     @property
     def _device_assignment(self) -> tuple[Device, ...]:

@@ -16,9 +16,13 @@ from jaxlib import _hlo, _jax, version  # type: ignore[attr-defined]
 
 from olympus._src.foundation import source_info
 
-JAXLIB_VERSION: tuple[int, ...] = tuple(
-    int(part) for part in version.__version__.split(".")[:3] if part.isdigit()
-)
+
+def numbers(text: str) -> tuple[int, ...]:
+    """The first three numbers of a version."""
+    return tuple([int(part) for part in text.split(".")[:3] if part.isdigit()])
+
+
+JAXLIB_VERSION = numbers(version.__version__)
 
 
 source_info.set_stack_reader(_jax.Traceback.get_traceback)
@@ -35,6 +39,15 @@ def build() -> str:
         if item.name.split(".")[0] in names
     ]
     return f"{version.__version__} {sorted(sizes)}"
+
+
+def topology_fingerprint(device: Any) -> str:
+    """What XLA says of the kind and number of a platform's devices; '' for nothing."""
+    try:
+        topology = _jax.get_topology_for_devices([device])
+        return str(topology.fingerprint())
+    except (AttributeError, _jax.JaxRuntimeError):  # a plug-in may not tell
+        return ""
 
 
 if TYPE_CHECKING:
