@@ -397,6 +397,25 @@ def test_checks_inside_a_bounded_loop_and_its_gradient():
         assert checkify.checkify(g)(120.0)[0].get() is None
 
 
+@pytest.mark.parametrize("steps", [(2, 1), (1, 2), (0, 3), (3, 3)])
+def test_mapped_branches_with_loops_of_their_own_bounds(steps):
+    """The count of one branch's loop is no count of the other's (it came to it)."""
+
+    def repeated(n, f):
+        return lambda x: lax.while_loop(
+            lambda c: c[0] < n, lambda c: (c[0] + 1, f(c[1])), (0, x), max_steps=n
+        )[1]
+
+    def f(first, x):
+        yes = repeated(steps[0], lambda x: x + 2 * jnp.sin(x))
+        return lax.cond(first, yes, repeated(steps[1], lambda x: x * jnp.sin(x)), x)
+
+    first, x = np.array([True, False]), np.array([0.3, 0.7], np.float32)
+    for g in (olympus.grad(f, 1), olympus.grad(olympus.grad(f, 1), 1)):
+        want = [g(bool(p), v) for p, v in zip(first, x, strict=True)]
+        np.testing.assert_allclose(olympus.vmap(g)(first, x), want, rtol=1e-5)
+
+
 @pytest.mark.slow
 def test_checks_inside_solvers():
     bad = lambda f, x: jnp.log(-x)  # noqa: E731

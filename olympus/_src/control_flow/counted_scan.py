@@ -190,6 +190,8 @@ def _batch_masked(
     if length:
         firsts = [concatenation.index_in_dim(x, 0, 0, keepdims=False) for x in xs]
         first_dims = [None if d is None else d - 1 for d in x_dims]
+    # An element that takes another branch of a `cond` brings the count of that branch.
+    count = elementwise.min_p.bind(count, families.full_like(count, length))
     some = elementwise.gt(count, np.zeros((), scalar.dtype)[()])
     fixed, fixed_dims = settled_operands(
         some, firsts + parts.consts, first_dims + dims_of.consts
