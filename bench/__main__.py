@@ -3,10 +3,11 @@
 usage: python -m bench [--rounds N] [--groups NAME,...] [--json FILE]
                        [--beside numpy,torch] [--against REF]
 
-Both sides run in fresh processes of this interpreter, in turns, so that what the
-machine does beside falls on both. A case's figure is the median over rounds of the best
-mean within a process. Noise is how far a side's rounds differ: the distance of their
-quartiles, as a part of the median, on the side where it is larger.
+A round runs both sides in fresh processes of this interpreter. They take each case in
+turns of some milliseconds, so that what the machine does beside falls on both. A case's
+figure in a round is the median of its turns, its ratio the median of the rounds'
+ratios. Noise is how far these differ: the distance of their quartiles, as a part of the
+median.
 
 With `--against` the other side is a git reference in a temporary worktree, with its
 part in C built there. Cases that lose more than 5 % beyond their noise are timed again;
@@ -23,17 +24,18 @@ import platform
 import signal
 import subprocess
 import sys
-import tempfile
 import time
 from collections.abc import Sequence
 from pathlib import Path
-from typing import NamedTuple
 
-from bench import checkouts, comparing
+from bench import checkouts, comparing, turns
 from bench.budgets import budget_of
 from bench.comparing import Figure
+from bench.turns import Side
 
 PROCESS = ("import", "first twenty operations")
+# What is timed by a whole process, and not in turns.
+WHOLE = (*PROCESS, "disk", "peaks")
 GROUPS = (
     *PROCESS,
     *[
@@ -80,19 +82,8 @@ PEERS = {
     "numpy": ("forty", *_DATA, "matrices"),
     "torch": ("forty", "kernels", *_DATA, "convolutions", "matrices"),
 }
-BYTECODE = Path(tempfile.gettempdir()) / "olympus-bench-bytecode"
-
-
 _AGAIN = 2  # how often cases that seem to lose are timed again
 _QUICK_S = "0.05"  # spent on each case and process of the quick set
-
-
-class Side(NamedTuple):
-    """A library, and the checkout that holds it and the benchmark."""
-
-    name: str
-    library: str
-    root: Path
 
 
 Found = dict[str, dict[str, list[Figure]]]  # by case and side
@@ -100,23 +91,34 @@ Found = dict[str, dict[str, list[Figure]]]  # by case and side
 
 def run_once(side: Side, group: str) -> dict[str, Figure]:
     """One process of one side; its figures by case."""
-    command = [sys.executable, "-m", "bench.worker", side.library, group]
-    env = {**os.environ, "PYTHONPATH": str(side.root), "TF_CPP_MIN_LOG_LEVEL": "2"}
-    # Bytecode is kept, as it is where a package is installed.
-    env.pop("PYTHONDONTWRITEBYTECODE", None)
-    env["PYTHONPYCACHEPREFIX"] = str(BYTECODE)
-    # A compilation is timed as one; `disk` turns the cache on where it is asked for.
-    env["OLYMPUS_ENABLE_COMPILATION_CACHE"] = "0"
-    if group.startswith("mesh_"):
-        env["OLYMPUS_NUM_CPU_DEVICES"] = env["JAX_NUM_CPU_DEVICES"] = "8"
     done = subprocess.run(
-        command, capture_output=True, text=True, env=env, cwd=side.root, check=False
+        turns.command(side, group),
+        capture_output=True,
+        text=True,
+        env=turns.environment(side, group),
+        cwd=side.root,
+        check=False,
     )
     if done.returncode:
         sys.stderr.write(f"{side.name} {group}:\n{done.stderr[-2000:]}\n")
         return {}
     figures = json.loads(done.stdout.strip().splitlines()[-1])
     return {case: Figure(*figure) for case, figure in figures.items()}
+
+
+def run_sides(
+    sides: Sequence[Side], group: str, only: Sequence[str] = ()
+) -> dict[str, dict[str, Figure]]:
+    """One process of each side; figures by side and case.
+
+    Args:
+      sides: what is timed.
+      group: what is timed of them.
+      only: cases that are run; all if there are none.
+    """
+    if group in WHOLE:
+        return {side.name: run_once(side, group) for side in sides}
+    return turns.play(sides, group, only)
 
 
 def collect(
@@ -138,11 +140,12 @@ def collect(
     for group in groups:
         present = [s for s in sides if group in PEERS.get(s.library, (group,))]
         for i in range(rounds):
-            for side in present if i % 2 == 0 else present[::-1]:
-                for case, figure in run_once(side, group).items():
+            ordered = present if i % 2 == 0 else present[::-1]
+            for name, figures in run_sides(ordered, group, only).items():
+                for case, figure in figures.items():
                     if not only or case in only:
-                        found.setdefault(case, {}).setdefault(side.name, [])
-                        found[case][side.name].append(figure)
+                        found.setdefault(case, {}).setdefault(name, [])
+                        found[case][name].append(figure)
 
 
 def scaled(case: str, figure: float) -> str:

@@ -33,9 +33,9 @@ class Row(NamedTuple):
     Attributes:
       case: its name.
       first, second: medians of the wall times.
-      ratio: of the first to the second.
+      ratio: of the first to the second, the median of the rounds'.
       cpu: the same ratio of CPU times; None where they are not counted.
-      noise: see `noise`; of the side that has more.
+      noise: see `noise`; of the rounds' ratios.
     """
 
     case: str
@@ -61,25 +61,22 @@ def row(case: str, first: Sequence[Figure], second: Sequence[Figure]) -> Row:
     """The row of a case, from the figures of both sides."""
     walls = [[figure.wall for figure in side] for side in (first, second)]
     one, other = map(statistics.median, walls)
-    return Row(case, one, other, _ratio(one, other), _cpu(first, second), _most(walls))
+    # Rounds are compared one by one: what slows one of them falls on both sides.
+    ratios = [_ratio(a, b) for a, b in zip(*walls, strict=False)]
+    middle = statistics.median(ratios)
+    return Row(case, one, other, middle, _cpu(first, second), noise(ratios))
 
 
 def _cpu(first: Sequence[Figure], second: Sequence[Figure]) -> float | None:
-    sides = [[f.cpu for f in side if f.cpu is not None] for side in (first, second)]
-    if not all(sides):
-        return None
-    one, other = map(statistics.median, sides)
-    return _ratio(one, other) if other else None
+    pairs = zip(first, second, strict=False)
+    ratios = [a.cpu / b.cpu for a, b in pairs if a.cpu is not None and b.cpu]
+    return statistics.median(ratios) if ratios else None
 
 
 def _ratio(one: float, other: float) -> float:
     if other:
         return one / other
     return 1.0 if one == other else float("inf")
-
-
-def _most(walls: Sequence[Sequence[float]]) -> float:
-    return max(map(noise, walls))
 
 
 def rows(figures: Figures, sides: tuple[str, str]) -> tuple[list[Row], list[str]]:

@@ -2,6 +2,10 @@
 a case, or its bytes, and the seconds of the processors or null.
 
 usage: python -m bench.worker LIBRARY GROUP
+
+Groups of cases print the names of theirs and then answer requests, a line of JSON each:
+`["warm", CASE]` runs a case until it is settled and says how many turns it takes at
+most, `["turn", CASE]` times it. An answer is null for a case that has raised.
 """
 
 from __future__ import annotations
@@ -12,12 +16,15 @@ import json
 import os
 import sys
 import time
+import traceback
+from collections.abc import Mapping
 from typing import Any
 
-# Time spent on each case of one group in one process, to warm up and again to measure.
+# Time spent on each case of one group in one process to warm up.
 BUDGET_S = float(os.environ.get("BENCH_SECONDS", "0.25"))
-PREPARED = 7  # turns of a case that prepares each
-FEW = 3  # repetitions of cases that take longer than that
+# A turn of a case that takes less than this runs it as often as that takes.
+TURN_S = BUDGET_S / 10
+TURNS = 9
 
 FIRST_TWENTY = """
 import {lib}, {lib}.numpy as jnp
@@ -43,34 +50,55 @@ def _since(start: tuple[float, float], number: int = 1) -> tuple[float, float]:
     return (wall - start[0]) / number, (cpu - start[1]) / number
 
 
-def measure(f: Any, wait: Any) -> Figure:
-    """Seconds of one call, waited for: the least of several means. Or bytes."""
-    if hasattr(f, "count"):
-        return f.count(), None
-    if hasattr(f, "prepare"):
-        return _least([_once(f) for _ in range(getattr(f, "turns", PREPARED))])
-    start = _clock()
-    wait(f())
-    once, _ = _since(start)
-    # What a loop settles to: caches filled, and memory that results may reuse.
-    warm_until = time.perf_counter() + BUDGET_S
-    while time.perf_counter() < warm_until:
-        wait(f())
-    number = max(1, int(BUDGET_S / 5 / max(once, 1e-7)))
-    turns = []
-    for _ in range(5 if once < BUDGET_S / 5 else FEW):
+class Case:
+    """A program that is run in turns.
+
+    Args:
+      run: what is timed: a function; or an object with `count`, whose bytes are the
+        figure; or one with `prepare` and `run`, for what needs something new each time.
+      wait: waits for a result.
+    """
+
+    def __init__(self, run: Any, wait: Any) -> None:
+        self._run = run
+        self._wait = wait
+        self._number = 1
+        self._bytes: float | None = None
+
+    def warm(self) -> int:
+        """Runs until caches are filled and memory that results may reuse is there.
+
+        Returns:
+          How many turns there are at most.
+        """
+        if hasattr(self._run, "count"):
+            self._bytes = self._run.count()
+            return 1
+        if not hasattr(self._run, "prepare"):
+            self._number = max(1, int(TURN_S / max(self._settle(), 1e-7)))
+        return getattr(self._run, "turns", TURNS)
+
+    def _settle(self) -> float:
+        """Seconds of one run, after others: the least."""
+        least, until = float("inf"), time.perf_counter() + BUDGET_S
+        while True:
+            start = _clock()
+            self._wait(self._run())
+            least = min(least, _since(start)[0])
+            if time.perf_counter() > until:
+                return least
+
+    def turn(self) -> Figure:
+        """Seconds of one run, waited for: the mean of a few. Or bytes."""
+        if self._bytes is not None:
+            return self._bytes, None
+        if hasattr(self._run, "prepare"):
+            return _once(self._run)
         start = _clock()
-        for _ in range(number):
-            out = f()
-        wait(out)
-        turns.append(_since(start, number))
-    return _least(turns)
-
-
-def _least(turns: list[tuple[float, float]]) -> Figure:
-    """The least of each."""
-    walls, cpus = zip(*turns, strict=True)
-    return min(walls), min(cpus)
+        for _ in range(self._number):
+            out = self._run()
+        self._wait(out)
+        return _since(start, self._number)
 
 
 def _once(case: Any) -> tuple[float, float]:
@@ -106,10 +134,26 @@ def main() -> None:
 
         print(json.dumps({case: (n, None) for case, n in peaks.peaks(lib).items()}))
         return
-    cases, wait = _cases(lib, group)
+    serve(*_cases(lib, group))
+
+
+def serve(programs: Mapping[str, Any], wait: Any) -> None:
+    """Answers requests about the cases of a group until there are no more."""
+    cases = {name: Case(f, _waiting(wait)) for name, f in programs.items()}
     gc.collect()
     gc.disable()
-    print(json.dumps({name: measure(f, _waiting(wait)) for name, f in cases.items()}))
+    _say(list(cases))
+    for line in sys.stdin:
+        verb, name = json.loads(line)
+        try:
+            _say(cases[name].warm() if verb == "warm" else cases[name].turn())
+        except Exception:  # the case fails, and the others go on
+            traceback.print_exc()
+            _say(None)
+
+
+def _say(answer: Any) -> None:
+    print(json.dumps(answer), flush=True)
 
 
 def _cases(lib: str, group: str) -> tuple[dict[str, Any], Any]:

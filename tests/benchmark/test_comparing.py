@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import argparse
+import io
 import json
 
 import pytest
 
 from bench import __main__ as bench
-from bench import comparing
+from bench import comparing, turns
 from bench.comparing import Figure
 
 SIDES = ("after", "before")
@@ -28,6 +29,12 @@ def figures(after, before):
         ([1.06, 1.06, 1.06], [1.0, 1.0, 1.0], True),
         ([1.06, 1.06, 1.06], [0.9, 1.0, 1.1], False),  # within the noise of one side
         ([0.96, 1.06, 1.16], [1.0, 1.0, 1.0], False),  # or of the other
+        (
+            [1.0, 2.0, 4.0],
+            [1.0, 2.0, 4.0],
+            False,
+        ),  # rounds of a machine that slows down
+        ([1.1, 2.2, 4.4], [1.0, 2.0, 4.0], True),  # which hides no loss
         ([1.2, 1.21, 1.22], [0.9, 1.0, 1.1], True),  # beyond it
         ([1.0, 1.0, 9.0], [1.0, 1.0, 1.0], False),  # one round that was disturbed
         ([0.5, 0.5, 0.5], [1.0, 1.0, 1.0], False),
@@ -84,10 +91,13 @@ class Runs:
         self.seconds = seconds
         self.count = 0
 
-    def __call__(self, side, group):
+    def one(self, side, group):
         self.count += 1
         seconds = self.seconds[side.name]
         return {"case": Figure(seconds.pop(0) if len(seconds) > 1 else seconds[0])}
+
+    def together(self, sides, group, only=()):
+        return {side.name: self.one(side, group) for side in sides}
 
 
 @pytest.fixture
@@ -108,7 +118,8 @@ def compare(monkeypatch, tmp_path):
 
     def run(runs):
         monkeypatch.setattr(bench, "checkouts", Checkouts())
-        monkeypatch.setattr(bench, "run_once", runs)
+        monkeypatch.setattr(bench, "run_once", runs.one)
+        monkeypatch.setattr(bench, "run_sides", runs.together)
         given = argparse.Namespace(against="HEAD", rounds=3)
         return bench.against(given, ["group"])
 
@@ -138,10 +149,64 @@ def test_what_is_equal_is_timed_once(compare):
     assert runs.count == 2 + 2 * 3
 
 
+class Slow:
+    """A case of few turns, which needs something new each time."""
+
+    turns = 2
+
+    def prepare(self):
+        return 1.0
+
+    def run(self, new):
+        assert new
+
+
+class Bytes:
+    def count(self):
+        return 640
+
+
+def test_a_worker_answers_about_its_cases(monkeypatch, capsys):
+    from bench import worker
+
+    def fails():
+        raise ValueError("no such function")
+
+    asked = [("warm", "f"), ("turn", "f"), ("warm", "slow"), ("turn", "slow")]
+    asked += [("warm", "bytes"), ("turn", "bytes"), ("warm", "fails"), ("turn", "f")]
+    lines = io.StringIO("".join(json.dumps(request) + "\n" for request in asked))
+    monkeypatch.setattr(worker.sys, "stdin", lines)
+    monkeypatch.setattr(worker, "BUDGET_S", 0.001)
+    cases = {"f": lambda: 1.0, "slow": Slow(), "bytes": Bytes(), "fails": fails}
+    worker.serve(cases, lambda x: None)
+    out, err = capsys.readouterr()
+    names, f, timed, slow, once, one, size, failed, again = map(
+        json.loads, out.splitlines()
+    )
+    assert names == ["f", "slow", "bytes", "fails"]
+    assert (f, slow, one) == (worker.TURNS, 2, 1)
+    assert size == [640, None]
+    assert failed is None
+    assert "no such function" in err
+    assert all(wall >= 0 for wall, _ in (timed, once, again))
+
+
+def test_sides_take_turns(capsys):
+    sides = [turns.Side(name, "olympus", turns.HERE) for name in ("one", "other")]
+    found = turns.play(sides, "small_operations", ["small -x"])
+    assert list(found) == ["one", "other"]
+    for figures in found.values():
+        assert list(figures) == ["small -x"]
+        assert figures["small -x"].wall > 0
+    absent = turns.play(sides[:1], "no such group")
+    assert absent == {"one": {}}
+    assert "no such group" in capsys.readouterr().err
+
+
 def test_cases_of_every_group_are_known():
     from bench import worker
 
     groups = worker.groups()
-    own = {*bench.PROCESS, "disk", "peaks"}
+    own = set(bench.WHOLE)
     for name in (*bench.GROUPS, *bench.QUICK, *bench.LARGE):
         assert name in own or name in groups, name

@@ -368,10 +368,13 @@ def block_until_ready(x: PyTree) -> PyTree:
     Raises:
       OlympusRuntimeError: computing one of them failed.
     """
-    for leaf in tree.tree_leaves(x):
-        wait = getattr(leaf, "block_until_ready", None)
-        if wait is not None:
-            wait()
+    leaves = tree.tree_leaves(x)
+    placement.block_until_ready([leaf for leaf in leaves if type(leaf) is ArrayImpl])
+    for leaf in leaves:
+        if type(leaf) is not ArrayImpl:
+            wait = getattr(leaf, "block_until_ready", None)
+            if wait is not None:
+                wait()
     return x
 
 

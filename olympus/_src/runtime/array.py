@@ -204,7 +204,6 @@ class ArrayImpl:
         Raises:
           RuntimeError: the array is deleted, or computing it failed.
         """
-        self._check_alive()
         try:
             waiting.wait_for(self._buffer)
         except Exception as error:

@@ -32,26 +32,33 @@ def start_step(program: str) -> None:
 
 
 def wait_for(buffer: Any) -> None:
-    """Waits until a buffer that is not deleted is computed.
+    """Waits until a buffer is computed.
 
     Raises:
-      XlaRuntimeError: computing it failed.
+      XlaRuntimeError: computing it failed, or it is deleted.
       ProcessFailureError: another process that is needed for it failed.
       RuntimeError: a forked process cannot wait.
     """
-    if _watch is not None and not buffer._sharding.is_fully_addressable:
-        _wait_with_others(_watch, buffer.is_ready, buffer.block_until_ready)
-        return
-    forks.refuse_waiting(buffer)
+    if _watch is not None or forks.is_child():
+        _wait_for_peers(buffer)
     buffer.block_until_ready()
 
 
+def _wait_for_peers(buffer: Any) -> None:
+    """Waits as far as others are needed for a buffer, or refuses to."""
+    if buffer.is_deleted():
+        return
+    if _watch is not None and not buffer._sharding.is_fully_addressable:
+        _wait_with_others(_watch, buffer.is_ready, buffer.block_until_ready)
+    else:
+        forks.refuse_waiting(buffer)
+
+
 def wait_for_all(buffers: Sequence[Any]) -> None:
-    """The same for several buffers; an XlaRuntimeError also where one is deleted."""
+    """The same for several buffers."""
     if _watch is not None or forks.is_child():
         for buffer in buffers:
-            if not buffer.is_deleted():
-                wait_for(buffer)
+            _wait_for_peers(buffer)
     batched_block_until_ready(buffers)
 
 
