@@ -4,10 +4,10 @@ usage: python -m bench [--rounds N] [--groups NAME,...] [--json FILE]
                        [--beside numpy,torch] [--against REF]
 
 A round runs both sides in fresh processes of this interpreter. They take each case in
-turns of some milliseconds, so that what the machine does beside falls on both. A case's
-figure in a round is the median of its turns, its ratio the median of the rounds'
-ratios. Noise is how far these differ: the distance of their quartiles, as a part of the
-median.
+turns of some milliseconds, so that what the machine does beside falls on both. Small
+programs stay on one core. A case's figure in a round is the median of its turns, its
+ratio the median of the rounds' ratios. Noise is how far these differ: the distance of
+their quartiles, as a part of the median.
 
 With `--against` the other side is a git reference in a temporary worktree, with its
 part in C built there. Cases that lose more than 5 % beyond their noise are timed again;

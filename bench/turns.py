@@ -25,6 +25,22 @@ HERE = Path(__file__).resolve().parent.parent
 BYTECODE = Path(tempfile.gettempdir()) / "olympus-bench-bytecode"
 
 
+# Groups of programs that one thread runs: both sides stay on one core, so that neither
+# is moved to a core that is cold, or slower.
+ONE_CORE = (
+    "calls",
+    "call_forms",
+    "small_operations",
+    "remade",
+    "eager",
+    "eager_grad",
+    "tracing",
+    "lowering",
+    "printing",
+    "refs",
+)
+
+
 class Side(NamedTuple):
     """A library, and the checkout that holds it and the benchmark."""
 
@@ -70,6 +86,9 @@ class Player:
         )
         assert self._process.stdin
         assert self._process.stdout
+        if group in ONE_CORE and hasattr(os, "sched_setaffinity"):
+            cores = os.sched_getaffinity(0)
+            os.sched_setaffinity(self._process.pid, {max(cores)})
         self._input, self._output = self._process.stdin, self._process.stdout
         self.cases: list[str] = self._answer() or []
 
