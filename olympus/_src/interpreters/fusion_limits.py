@@ -214,6 +214,10 @@ def _inline(
     return len(eqns) <= _MOST_INLINED
 
 
+def _variables(eqn: ir.Eqn) -> list[Any]:
+    return [v for v in eqn.invars if type(v) is not ir.Literal]
+
+
 def _read(env: dict[Any, Any], v: Any) -> Any:
     return v if type(v) is ir.Literal else env.get(v, v)
 
@@ -428,7 +432,7 @@ def _keep_apart(program: ir.Olympuspr) -> ir.Olympuspr:
     replacements: dict[Any, Any] = {}
     eqns: list[ir.Eqn] = []
     for eqn in program.eqns:
-        if replacements:
+        if replacements and not replacements.keys().isdisjoint(_variables(eqn)):
             eqn = eqn.replace(invars=[_read(replacements, v) for v in eqn.invars])
         eqns.append(eqn)
         cost = eqn.primitive.cost
