@@ -459,9 +459,9 @@ def expand(program: ir.Olympuspr, platform: str) -> ir.Olympuspr:
 def _needs_expansion(program: ir.Olympuspr, platform: str) -> bool:
     for eqn in program.eqns:
         p = eqn.primitive
-        if p.rewrite is not None or p.lower is None:  # few have either
-            if _replacement(eqn, platform) is not None:
-                return True
+        few = p.rewrite is not None or p.lower is None
+        if few and _replacement(eqn, platform) is not None:
+            return True
         for inner in ir.subprograms(eqn.params) if eqn.params else ():
             if _needs_expansion(inner, platform):
                 return True
