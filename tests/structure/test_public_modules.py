@@ -8,6 +8,8 @@ from __future__ import annotations
 import ast
 import importlib
 import inspect
+import subprocess
+import sys
 import typing
 
 import pytest
@@ -131,6 +133,15 @@ def test_annotations_of_every_public_name_can_be_read(name):
             except NameError as error:
                 unreadable[place] = str(error)
     assert not unreadable
+
+
+def test_annotations_are_read_in_any_order():
+    """A reference to a name is kept once it is read; it was, by another module."""
+    code = "import typing, olympus.ops; typing.get_type_hints(olympus.ops.segment_sum)"
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
 
 
 def test_annotations_of_a_named_tuple_are_read_in_its_own_file():

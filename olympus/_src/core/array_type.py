@@ -8,7 +8,7 @@ test compares the lists.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any, Protocol, Union
+from typing import TYPE_CHECKING, Any, ForwardRef, Protocol, Union
 
 import numpy as np
 
@@ -425,7 +425,12 @@ DTypeLike = Union[str, type[Any], np.dtype, SupportsDType]  # noqa: UP007
 # Sizes of axes.
 Shape = Sequence[int]
 # What becomes of indices that are out of bounds.
-IndexMode = Union[str, "GatherScatterMode"]
+if TYPE_CHECKING:
+    IndexMode = Union[str, GatherScatterMode]  # noqa: UP007
+else:  # functions of any module have it in their annotations
+    IndexMode = Union[
+        str, ForwardRef("GatherScatterMode", module="olympus._src.lax.gather")
+    ]
 # An array that may be left out.
 OptionalArray = Union[ArrayLike, None]  # noqa: UP007
 # Arrays of integers that are positions.
