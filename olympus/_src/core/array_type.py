@@ -428,9 +428,8 @@ Shape = Sequence[int]
 if TYPE_CHECKING:
     IndexMode = Union[str, GatherScatterMode]  # noqa: UP007
 else:  # functions of any module have it in their annotations
-    IndexMode = Union[
-        str, ForwardRef("GatherScatterMode", module="olympus._src.lax.gather")
-    ]
+    _MODE = ForwardRef("GatherScatterMode", module="olympus._src.lax.gather")
+    IndexMode = Union[str, _MODE]  # noqa: UP007
 # An array that may be left out.
 OptionalArray = Union[ArrayLike, None]  # noqa: UP007
 # Arrays of integers that are positions.
