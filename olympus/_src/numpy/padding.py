@@ -11,7 +11,7 @@ import numpy as np
 from olympus._src.core import dtypes
 from olympus._src.core.array_type import Array, ArrayLike
 from olympus._src.core.sizes import as_size, is_symbolic, maximum
-from olympus._src.lax import concatenation, shaping
+from olympus._src.lax import concatenation, families, shaping
 from olympus._src.lax import elementwise as lax
 from olympus._src.lax import sizes as sizes_
 from olympus._src.numpy import functional, indexing, promotion, quantiles, reductions
@@ -272,9 +272,15 @@ def _rotate_about_edge(
 def _pad_ramp(x: Any, ends: Any, *, widths: Any) -> Any:
     kind, weak = aval_of(x).dtype, aval_of(x).weak_type
     rank = len(widths)
+    whole = all(dtypes.kind(aval_of(v).dtype) in "iu" for v in (x, ends))
+    whole = whole and max(n for pair in widths for n in pair) <= _LONGEST_WHOLE_RAMP
     working = np.dtype(np.float32) if dtypes.kind(kind) in "iub" else kind
+    working = kind if whole else working
+    rule = _whole_ramp if whole else _ramp
     ends = promotion.full_shape(lax.convert(ends, working, False), (rank, 2))
     for axis, pair in enumerate(widths):
+        if tuple(pair) == (0, 0):
+            continue
         pieces = [x, x, x]
         for j, n in enumerate(pair):
             length = aval_of(x).shape[axis]
@@ -282,23 +288,51 @@ def _pad_ramp(x: Any, ends: Any, *, widths: Any) -> Any:
             edge = concatenation.slice_in_dim(x, at, at + 1, axis=axis)
             edge = lax.convert(edge, working, False)
             end = concatenation.slice_(ends, (axis, j), (axis + 1, j + 1))
-            end = shaping.broadcast_in_dim(
-                shaping.squeeze(end, (0, 1)), aval_of(edge).shape, ()
-            )
-            weights = (np.arange(n) / n if n else np.zeros(0)).astype(working)
-            weights = weights if j == 0 else weights[::-1].copy()
             sizes = [*aval_of(edge).shape]
             sizes[axis] = n
-            w = shaping.broadcast_in_dim(weights, sizes, (axis,))
-            edge, end = (
-                shaping.broadcast_in_dim(v, sizes, range(rank)) for v in (edge, end)
-            )
-            ramp = lax.add(end, lax.mul(w, lax.sub(edge, end)))
+            end = shaping.broadcast_in_dim(shaping.squeeze(end, (0, 1)), sizes, ())
+            edge = shaping.broadcast_in_dim(edge, sizes, range(rank))
+            steps = np.arange(n) if j == 0 else np.arange(n)[::-1]
+            ramp = rule(end, edge, steps, axis)
             if kind != working:
                 ramp = lax.floor(ramp)
             pieces[2 * j] = lax.convert(ramp, kind, weak)
         x = concatenation.concatenate(pieces, axis)
     return x
+
+
+# Products of two numbers up to this one fit in 32 bits.
+_LONGEST_WHOLE_RAMP = 0xFFFF
+
+
+def _ramp(end: Any, edge: Any, steps: np.ndarray, axis: int) -> Any:
+    """Values on the way from an end to an edge, as many steps from it as are listed."""
+    aval = aval_of(end)
+    parts = (steps / len(steps) if len(steps) else steps).astype(aval.dtype)
+    w = shaping.broadcast_in_dim(parts, aval.shape, (axis,))
+    return lax.add(end, lax.mul(w, lax.sub(edge, end)))
+
+
+def _whole_ramp(end: Any, edge: Any, steps: np.ndarray, axis: int) -> Any:
+    """The same of integers, rounded down exactly.
+
+    A product of floats that misses a whole number from below would lose one.
+    """
+    aval = aval_of(end)
+    kind = np.dtype(np.uint64 if aval.dtype.itemsize == 8 else np.uint32)
+    n = families.full_like(lax.convert(end, kind, False), max(len(steps), 1))
+    at = shaping.broadcast_in_dim(steps.astype(kind), aval.shape, (axis,))
+    rises = lax.ge(edge, end)
+    low, high = (lax.convert(v, kind, False) for v in (end, edge))
+    distance = lax.select(rises, lax.sub(high, low), lax.sub(low, high))
+    part = lax.mul(at, lax.rem(distance, n))
+    # Rounding down on the way down is rounding the distance up.
+    spare = lax.select(
+        rises, families.full_like(n, 0), lax.sub(n, families.full_like(n, 1))
+    )
+    moved = lax.add(lax.mul(at, lax.div(distance, n)), lax.div(lax.add(part, spare), n))
+    out = lax.select(rises, lax.add(low, moved), lax.sub(low, moved))
+    return lax.convert(out, aval.dtype, False)
 
 
 def _stat_lengths(stat_length: Any, mode: str, rank: int) -> Any:
