@@ -46,7 +46,8 @@ def record(
     names: Mapping[str, Any],
     struct: Callable[..., Any],
     lower: Callable[..., str],
-) -> Iterator[tuple[str, list[str] | str]]:
+    describe: Callable[[str], Any] = targets_of,
+) -> Iterator[tuple[str, Any]]:
     """For each call what it lowers to, or that it is refused.
 
     Args:
@@ -54,6 +55,7 @@ def record(
       names: modules of the library, by their names in the texts.
       struct: the library's class of shapes and dtypes.
       lower: of a function and shapes, the text of the module.
+      describe: says what is recorded of the text.
     """
     dtypes = names["jnp"]
     names = {**names, "NHWC": ("NHWC", "HWIO", "NHWC")}
@@ -65,6 +67,8 @@ def record(
         ]
         function = eval(f"lambda {', '.join(used)}: {call}", dict(names))
         try:
-            yield call, targets_of(lower(function, arguments))
+            text = lower(function, arguments)
         except (NotImplementedError, RuntimeError) as error:
             yield call, f"{REFUSED}: {type(error).__name__}"
+        else:
+            yield call, describe(text)

@@ -272,11 +272,11 @@ def _rotate_about_edge(
 def _pad_ramp(x: Any, ends: Any, *, widths: Any) -> Any:
     kind, weak = aval_of(x).dtype, aval_of(x).weak_type
     rank = len(widths)
-    whole = all(dtypes.kind(aval_of(v).dtype) in "iu" for v in (x, ends))
-    whole = whole and max(n for pair in widths for n in pair) <= _LONGEST_WHOLE_RAMP
+    exact = all(dtypes.kind(aval_of(v).dtype) in "iu" for v in (x, ends))
+    exact = exact and max(n for pair in widths for n in pair) <= _LONGEST_INTEGER_RAMP
     working = np.dtype(np.float32) if dtypes.kind(kind) in "iub" else kind
-    working = kind if whole else working
-    rule = _whole_ramp if whole else _ramp
+    working = kind if exact else working
+    rule = _integer_ramp if exact else _ramp
     ends = promotion.full_shape(lax.convert(ends, working, False), (rank, 2))
     for axis, pair in enumerate(widths):
         if tuple(pair) == (0, 0):
@@ -302,7 +302,7 @@ def _pad_ramp(x: Any, ends: Any, *, widths: Any) -> Any:
 
 
 # Products of two numbers up to this one fit in 32 bits.
-_LONGEST_WHOLE_RAMP = 0xFFFF
+_LONGEST_INTEGER_RAMP = 0xFFFF
 
 
 def _ramp(end: Any, edge: Any, steps: np.ndarray, axis: int) -> Any:
@@ -313,10 +313,10 @@ def _ramp(end: Any, edge: Any, steps: np.ndarray, axis: int) -> Any:
     return lax.add(end, lax.mul(w, lax.sub(edge, end)))
 
 
-def _whole_ramp(end: Any, edge: Any, steps: np.ndarray, axis: int) -> Any:
+def _integer_ramp(end: Any, edge: Any, steps: np.ndarray, axis: int) -> Any:
     """The same of integers, rounded down exactly.
 
-    A product of floats that misses a whole number from below would lose one.
+    A product of floats that misses an integer from below would lose one.
     """
     aval = aval_of(end)
     kind = np.dtype(np.uint64 if aval.dtype.itemsize == 8 else np.uint32)

@@ -126,15 +126,25 @@ def start(
     Raises:
       RuntimeError: the plug-in is of another version than jaxlib.
     """
+    load(plugin)
+    options = options_of(plugin)
+    if store is not None:
+        options |= {"node_id": node_id, "num_nodes": num_nodes}
+    return versions.start_plugin_client(plugin.platform, options, store)
+
+
+def load(plugin: Plugin) -> Any:
+    """Loads a plug-in and registers its kernels, once; returns its C interface.
+
+    Raises:
+      RuntimeError: the plug-in is of another version than jaxlib.
+    """
     check_version(plugin)
     c_api = versions.load_plugin(plugin.platform, plugin.library)
     if plugin.kernels is not None and plugin.platform not in _with_kernels:
         register_kernels(plugin, c_api)
         _with_kernels.add(plugin.platform)
-    options = options_of(plugin)
-    if store is not None:
-        options |= {"node_id": node_id, "num_nodes": num_nodes}
-    return versions.start_plugin_client(plugin.platform, options, store)
+    return c_api
 
 
 def check_version(plugin: Plugin) -> None:

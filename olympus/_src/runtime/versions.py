@@ -165,6 +165,12 @@ def start_plugin_client(
     return _jax.get_c_api_client(platform, options, store, None, False, True)
 
 
+def describe_devices(c_api: Any, topology: str, options: dict[str, Any]) -> list[Any]:
+    """Devices that a plug-in describes, to compile for."""
+    description = _jax.get_c_api_topology(c_api, topology, options)
+    return list(description._make_compile_only_devices())
+
+
 def copy_to_host_async(buffer: Any) -> None:
     """Starts a copy to the host."""
     if JAXLIB_VERSION < (0, 11, 2):
