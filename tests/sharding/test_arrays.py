@@ -41,6 +41,42 @@ def test_parts_of_every_dtype(spec, dtype):
     assert x.sharding.shard_shape(x.shape) == x.addressable_data(5).shape
 
 
+@pytest.mark.parametrize("spec", [("x", "y"), ("y",), (None, ("x", "y")), ()], ids=str)
+@pytest.mark.parametrize("order", ["C", "F", "reversed", "every second"])
+def test_later_changes_of_what_was_put_do_not_show(spec, order):
+    values = np.arange(32 * 16.0).reshape(32, 16)
+    if order == "F":
+        values = np.asfortranarray(values)
+    elif order == "reversed":
+        values = values[::-1, ::-1]
+    elif order == "every second":
+        values = np.arange(64 * 32.0).reshape(64, 32)[::2, ::2]
+    expected = values.astype(np.float32)
+    x = olympus.device_put(values, NamedSharding(mesh(4, 2), P(*spec)))
+    y = olympus.device_put(values.view(), NamedSharding(mesh(2, 4), P(*spec)))
+    parts = [np.asarray(shard.data) for shard in x.addressable_shards]
+    values[...] = -1
+    for array in (x, y):
+        np.testing.assert_array_equal(np.asarray(array), expected)
+    for part, shard in zip(parts, x.addressable_shards, strict=True):
+        np.testing.assert_array_equal(part, expected[shard.index])
+        with pytest.raises(ValueError, match="read-only"):
+            part[...] = 0
+
+
+def test_parts_outlive_the_array():
+    values = np.arange(64.0).reshape(8, 8)
+    x = olympus.device_put(values, NamedSharding(mesh(4, 2), P("x", "y"))) + 1
+    expected = np.asarray(x).copy()
+    shards = x.addressable_shards
+    parts = [(shard.index, shard.data) for shard in shards]
+    x.delete()
+    for index, part in parts:
+        np.testing.assert_array_equal(np.asarray(part + 1), expected[index] + 1)
+    with pytest.raises(RuntimeError, match="deleted"):
+        _ = shards[0].data
+
+
 def test_no_reading_loads_jax():
     x = divide(np.arange(8.0), "x")
     np.asarray(jnp.sin(x)), [s.data for s in x.addressable_shards], str(x), list(x)

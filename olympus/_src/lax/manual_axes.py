@@ -66,19 +66,18 @@ def join(args: tuple[Any, ...]) -> tuple[Any, ...]:
 
     Constants stay: they have no cotangents to be summed.
     """
-    joined: frozenset[Any] = frozenset()
-    traced = [isinstance(x, trace.Tracer) for x in args]
-    for x, is_traced in zip(args, traced, strict=True):
-        if is_traced:
-            joined |= getattr(x.aval, "vma", joined)
-    if not joined:
+    typed = [x for x in args if _has_vma(x)]
+    if not typed:
         return args
-    return tuple(
-        [
-            vary(x, joined) if is_traced and hasattr(x.aval, "vma") else x
-            for x, is_traced in zip(args, traced, strict=True)
-        ]
-    )
+    first = typed[0].aval.vma
+    if all([x.aval.vma == first for x in typed]):  # as most are
+        return args
+    joined = first.union(*[x.aval.vma for x in typed])
+    return tuple([vary(x, joined) if _has_vma(x) else x for x in args])
+
+
+def _has_vma(x: Any) -> bool:
+    return isinstance(x, trace.Tracer) and hasattr(x.aval, "vma")
 
 
 def vary(x: Any, axes: Any) -> Any:

@@ -12,7 +12,7 @@ import os
 from types import ModuleType
 from typing import Any
 
-_VERSION = 3  # of what both sides pass to each other; `calls.c` has the same
+_VERSION = 4  # of what both sides pass to each other; `calls.c` has the same
 
 
 def _load() -> ModuleType | None:

@@ -16,7 +16,7 @@
 #include <stddef.h>
 #include <structmember.h>
 
-#define VERSION 3 /* of what Python passes to and takes from this module */
+#define VERSION 4 /* of what Python passes to and takes from this module */
 
 #define N_PLACES 4
 
@@ -46,6 +46,7 @@ static struct {
 static struct {
   PyObject *storage, *explicit_, *is_ready;
   PyObject *trace, *call, *sharding, *consume, *is_deleted, *delete, *slow, *failed;
+  PyObject *consume_token, *with_tokens; /* the second is a tuple of that name */
 } names;
 
 static inline PyObject *slot_of(PyObject *self, Py_ssize_t offset) {
@@ -118,6 +119,9 @@ typedef struct {
   PyObject *donated;   /* a tuple of positions */
   PyObject *on_error;  /* raises what a user should see; takes the error and buffers */
   PyObject *form;      /* how results are put together; see `build` */
+  /* None, or for a program over a mesh a tuple of: the shardings of the arguments, a
+     tuple; what puts arguments there; and what is told the token of each run. */
+  PyObject *division;
 } Runner;
 
 static PyObject *new_array(PyObject *buffer, PyObject *aval, PyObject *committed) {
@@ -209,30 +213,98 @@ static void explain_error(Runner *self, PyObject *buffers) {
   PyErr_Restore(type, error, traceback);
 }
 
-static PyObject *run_buffers(Runner *self, PyObject *buffers) {
-  PyObject *results = PyObject_CallOneArg(self->run, buffers);
-  PyObject *raw = NULL;
-  if (results != NULL) {
-    PyObject *args[] = {results, self->handlers};
-    raw = PyObject_VectorcallMethod(
-        names.consume, args, 2 | PY_VECTORCALL_ARGUMENTS_OFFSET, NULL);
-    Py_DECREF(results);
-  }
-  if (raw == NULL) {
-    explain_error(self, buffers);
-    return NULL;
-  }
+/* The raw results of a run, which `results` is, or an error set. */
+static PyObject *take_results(Runner *self, PyObject *results) {
+  PyObject *args[] = {results, self->handlers};
+  PyObject *raw = PyObject_VectorcallMethod(
+      names.consume, args, 2 | PY_VECTORCALL_ARGUMENTS_OFFSET, NULL);
+  if (raw == NULL) return NULL;
   if (!PyList_CheckExact(raw) || PyList_GET_SIZE(raw) != PyTuple_GET_SIZE(self->avals)) {
     PyErr_SetString(PyExc_SystemError, "a program gave another number of results");
-    Py_DECREF(raw);
+    Py_CLEAR(raw);
+  }
+  return raw;
+}
+
+/* Whether each buffer lies where the program takes it; -1 with an error set.
+
+   The program would read the wrong parts of one that is divided in another way. Equal
+   shardings are one object; donated buffers have more checks, on the Python side. */
+static int are_in_place(Runner *self, PyObject *buffers) {
+  PyObject *shardings = PyTuple_GET_ITEM(self->division, 0);
+  Py_ssize_t n = PyList_GET_SIZE(buffers);
+  if (PyTuple_GET_SIZE(self->donated) > 0 || PyTuple_GET_SIZE(shardings) != n) return 0;
+  for (Py_ssize_t i = 0; i < n; i++) {
+    PyObject *buffer = PyList_GET_ITEM(buffers, i);
+    PyObject *sharding = PyObject_GetAttr(buffer, names.sharding);
+    if (sharding == NULL) return -1;
+    Py_DECREF(sharding); /* the buffer holds it */
+    if (sharding != PyTuple_GET_ITEM(shardings, i)) return 0;
+    if (!says(buffer, names.is_deleted, Py_False)) return PyErr_Occurred() ? -1 : 0;
+  }
+  return 1;
+}
+
+/* Runs a program over a mesh on buffers that are in place, and tells of the run. */
+static PyObject *run_in_place(Runner *self, PyObject *buffers) {
+  PyObject *args[] = {buffers, Py_True};
+  PyObject *results = PyObject_Vectorcall(self->run, args, 1, names.with_tokens);
+  if (results == NULL) return NULL;
+  PyObject *token = PyObject_CallMethodNoArgs(results, names.consume_token);
+  PyObject *raw = token == NULL ? NULL : take_results(self, results);
+  Py_DECREF(results);
+  if (raw != NULL) {
+    PyObject *told = PyObject_CallOneArg(PyTuple_GET_ITEM(self->division, 2), token);
+    if (told == NULL) Py_CLEAR(raw);
+    Py_XDECREF(told);
+  }
+  Py_XDECREF(token);
+  return raw;
+}
+
+/* The raw results of a program over a mesh; puts other buffers in the list's place. */
+static PyObject *run_divided(Runner *self, PyObject **buffers) {
+  int in_place = are_in_place(self, *buffers);
+  if (in_place < 0) return NULL;
+  if (!in_place) {
+    PyObject *put = PyTuple_GET_ITEM(self->division, 1);
+    PyObject *placed = PyObject_CallOneArg(put, *buffers);
+    if (placed == NULL) return NULL;
+    Py_SETREF(*buffers, placed);
+    if (!PyList_CheckExact(placed)) {
+      PyErr_SetString(PyExc_SystemError, "arguments were not put in a list");
+      return NULL;
+    }
+  }
+  PyObject *raw = run_in_place(self, *buffers);
+  if (raw == NULL) explain_error(self, *buffers);
+  return raw;
+}
+
+static PyObject *run_plain(Runner *self, PyObject *buffers) {
+  PyObject *results = PyObject_CallOneArg(self->run, buffers), *raw = NULL;
+  if (results != NULL) {
+    raw = take_results(self, results);
+    Py_DECREF(results);
+  }
+  if (raw == NULL) explain_error(self, buffers);
+  return raw;
+}
+
+static PyObject *run_buffers(Runner *self, PyObject *buffers) {
+  Py_INCREF(buffers);
+  PyObject *out = NULL, *raw = self->division == Py_None ? run_plain(self, buffers)
+                                                         : run_divided(self, &buffers);
+  if (raw == NULL) {
+    Py_DECREF(buffers);
     return NULL;
   }
-  PyObject *out = NULL;
   if (PyTuple_GET_SIZE(self->donated) == 0 || delete_donated(self, buffers) == 0) {
     Py_ssize_t next = 0;
     out = build(self, self->form, raw, &next);
   }
   Py_DECREF(raw);
+  Py_DECREF(buffers);
   return out;
 }
 
@@ -273,13 +345,20 @@ wrong:
 
 static PyObject *runner_new(PyTypeObject *type, PyObject *args, PyObject *kwargs) {
   static char *words[] = {"run",     "handlers", "avals", "committed",
-                          "donated", "on_error", "form",  NULL};
+                          "donated", "on_error", "form",  "division", NULL};
   PyObject *run, *handlers, *avals, *committed, *donated, *on_error, *form;
-  if (!PyArg_ParseTupleAndKeywords(args, kwargs, "OO!O!O!O!OO", words, &run,
+  PyObject *division = Py_None;
+  if (!PyArg_ParseTupleAndKeywords(args, kwargs, "OO!O!O!O!OO|O", words, &run,
                                    &PyList_Type, &handlers, &PyTuple_Type, &avals,
                                    &PyBool_Type, &committed, &PyTuple_Type, &donated,
-                                   &on_error, &form))
+                                   &on_error, &form, &division))
     return NULL;
+  if (division != Py_None &&
+      (!PyTuple_Check(division) || PyTuple_GET_SIZE(division) != 3 ||
+       !PyTuple_Check(PyTuple_GET_ITEM(division, 0)))) {
+    PyErr_SetString(PyExc_ValueError, "Runner: the division is none");
+    return NULL;
+  }
   if (shared.array_type == NULL) {
     PyErr_SetString(PyExc_RuntimeError, "Runner: call `connect` first");
     return NULL;
@@ -300,6 +379,7 @@ static PyObject *runner_new(PyTypeObject *type, PyObject *args, PyObject *kwargs
   self->donated = Py_NewRef(donated);
   self->on_error = Py_NewRef(on_error);
   self->form = Py_NewRef(form);
+  self->division = Py_NewRef(division);
   return (PyObject *)self;
 }
 
@@ -312,6 +392,7 @@ static int runner_traverse(PyObject *object, visitproc visit, void *arg) {
   Py_VISIT(self->donated);
   Py_VISIT(self->on_error);
   Py_VISIT(self->form);
+  Py_VISIT(self->division);
   return 0;
 }
 
@@ -324,6 +405,7 @@ static int runner_clear(PyObject *object) {
   Py_CLEAR(self->donated);
   Py_CLEAR(self->on_error);
   Py_CLEAR(self->form);
+  Py_CLEAR(self->division);
   return 0;
 }
 
@@ -340,7 +422,8 @@ static PyObject *runner_with_form(PyObject *object, PyObject *form) {
   Runner *self = (Runner *)object;
   return PyObject_CallFunctionObjArgs((PyObject *)Py_TYPE(object), self->run,
                                       self->handlers, self->avals, self->committed,
-                                      self->donated, self->on_error, form, NULL);
+                                      self->donated, self->on_error, form,
+                                      self->division, NULL);
 }
 
 static PyMethodDef runner_methods[] = {
@@ -1348,13 +1431,15 @@ static int intern_names(void) {
               {&names.call, "call"},
               {&names.sharding, "_sharding"},
               {&names.consume, "consume_with_handlers"},
+              {&names.consume_token, "consume_token"},
               {&names.is_deleted, "is_deleted"},
               {&names.delete, "delete"},
               {&names.slow, "_call_slowly"},
               {&names.failed, "_explain_failure"}};
   for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
     if ((*rows[i].place = PyUnicode_InternFromString(rows[i].text)) == NULL) return -1;
-  return 0;
+  names.with_tokens = Py_BuildValue("(s)", "with_tokens");
+  return names.with_tokens == NULL ? -1 : 0;
 }
 
 static int add_type(PyObject *module, PyType_Spec *spec, PyTypeObject **place) {

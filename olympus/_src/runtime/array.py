@@ -7,6 +7,7 @@ where the device is the CPU, and never compile a program.
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Iterator
 from typing import Any
@@ -14,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from olympus._src.runtime import (
+    client,
     dlpack,
     host_errors,
     parts,
@@ -489,10 +491,11 @@ class Shard:
                 f"Shard: the data must be on a device of this process, got a shard on "
                 f"{self.device}; read addressable_shards"
             )
-        if array.single_device is not None:
+        sharding = array._buffer._sharding
+        if sharding.num_devices == 1:
             return array
         array._check_alive()
-        aval = array.aval.update(shape=tuple(array.sharding.shard_shape(array.shape)))
+        aval = _aval_of_parts(array.aval, sharding)
         part = parts.part(array._buffer, position, aval.storage)
         return ArrayImpl(part, aval, True)
 
@@ -502,6 +505,14 @@ class Shard:
             f"Shard(device={self.device!r}, index={self.index}, "
             f"replica_id={self.replica_id}{value})"
         )
+
+
+@functools.lru_cache(maxsize=256)
+def _aval_of_parts(aval: Any, sharding: Any) -> Any:
+    return aval.update(shape=tuple(sharding.shard_shape(aval.shape)))
+
+
+client.on_clear(_aval_of_parts.cache_clear)
 
 
 # -- helpers ---------------------------------------------------------------------------

@@ -78,8 +78,12 @@ def read(capsule: Any) -> tuple[tuple[int, ...], np.dtype]:
 def view(capsule: Any, shape: tuple[int, ...], dtype: np.dtype) -> np.ndarray:
     """A read-only NumPy array over the memory of a host's contiguous capsule.
 
-    NumPy's own reader lacks the dtypes of ml_dtypes.
+    NumPy's own reader is quicker, but lacks the dtypes of ml_dtypes.
     """
+    if dtype.isbuiltin == 1 and dtype.kind != "b" and math.prod(shape):
+        array = np.from_dlpack(_Capsule(capsule))
+        array.flags.writeable = False
+        return array
     tensor = _tensor(capsule)
     size_bytes = math.prod(shape) * dtype.itemsize
     if not size_bytes:
@@ -91,6 +95,21 @@ def view(capsule: Any, shape: tuple[int, ...], dtype: np.dtype) -> np.ndarray:
     array = np.frombuffer(memory, dtype).reshape(shape)
     array.flags.writeable = False
     return array
+
+
+class _Capsule:
+    """What NumPy asks for a capsule."""
+
+    __slots__ = ("_capsule",)
+
+    def __init__(self, capsule: Any) -> None:
+        self._capsule = capsule
+
+    def __dlpack__(self, **_: Any) -> Any:
+        return self._capsule
+
+    def __dlpack_device__(self) -> tuple[int, int]:
+        return 1, 0  # the host
 
 
 def _tensor(capsule: Any) -> _Tensor:

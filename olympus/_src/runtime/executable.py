@@ -12,7 +12,6 @@ to read arrays with it on that were made with it off.
 from __future__ import annotations
 
 import collections
-import contextlib
 import functools
 import re
 from collections.abc import Callable, Sequence
@@ -191,15 +190,7 @@ class Executable:
         arguments that jaxlib refuses with an error on one device end the process on
         several.
         """
-        place = parts.place
-        for buffer in buffers:
-            if buffer.is_deleted():
-                raise deleted_array_error(ArrayImpl(buffer, buffer.aval))
-        self._check_donated_once(buffers)
-        placed = [
-            b if b._sharding is s else place(b, s)
-            for b, s in zip(buffers, self.in_shardings or (), strict=True)
-        ]
+        placed = self._put_in_place(buffers)
         if not self._is_local:
             waiting.start_step(self._name)
         if isinstance(self._program, CallbackProgram):
@@ -207,6 +198,18 @@ class Executable:
         outs, token = self._run_with_token(placed)
         in_flight.add(token, self._is_local)
         return outs
+
+    def _put_in_place(self, buffers: list[Any]) -> list[Any]:
+        """The arguments of a program over a mesh, divided as it takes them."""
+        place = parts.place
+        for buffer in buffers:
+            if buffer.is_deleted():
+                raise deleted_array_error(ArrayImpl(buffer, buffer.aval))
+        self._check_donated_once(buffers)
+        return [
+            b if b._sharding is s else place(b, s)
+            for b, s in zip(buffers, self.in_shardings or (), strict=True)
+        ]
 
     def _run_away(self, program: CallbackProgram, placed: list[Any]) -> list[ArrayImpl]:
         """Runs a program with callbacks over a mesh to the end."""
@@ -234,8 +237,11 @@ class Executable:
     def _single(self, has_side_effects: bool) -> Callable[[list[Any]], ArrayImpl]:
         """As `execute` for one result, which comes without a list around it."""
         called = isinstance(self._program, CallbackProgram)
-        plain = not has_side_effects and not self.donated and not called
-        if len(self.out_avals) != 1 or not plain or self.in_shardings is not None:
+        if len(self.out_avals) != 1 or called:
+            return self._first
+        if self.in_shardings is not None:
+            return self._native_divided(...) or self._first
+        if has_side_effects or self.donated:
             return self._first
         if native.calls is not None:
             return self._native_runner(...)
@@ -248,7 +254,8 @@ class Executable:
         if isinstance(program, CallbackProgram) and len(program.devices) == 1:
             return program.runner(self.out_avals, self.committed, self.donated)
         if self.in_shardings is not None:
-            return self._execute_divided
+            form = list, (...,) * len(self.out_avals)
+            return self._native_divided(form) or self._execute_divided
         if has_side_effects or not self.out_avals:
             return self._execute_with_token
         if native.calls is not None:
@@ -257,7 +264,15 @@ class Executable:
             return self._execute_donating
         return _executor(self.loaded, self._handlers, self.out_avals, self.committed)
 
-    def _native_runner(self, form: Any) -> Any:
+    def _native_divided(self, form: Any) -> Any:
+        """`_execute_divided` without Python frames; None where there is no such form."""
+        is_loaded = not isinstance(self._program, CallbackProgram)
+        if native.calls is None or not self._is_local or not is_loaded:
+            return None
+        shardings = tuple(self.in_shardings or ())
+        return self._native_runner(form, (shardings, self._put_in_place, in_flight.add))
+
+    def _native_runner(self, form: Any, division: Any = None) -> Any:
         """What runs the program without Python's frames; `calls.c` says of forms."""
         return native.calls.Runner(
             self.loaded.execute_sharded,
@@ -267,6 +282,7 @@ class Executable:
             self.donated,
             _raise_user_error,
             form,
+            division,
         )
 
     def _execute_donating(self, buffers: list[Any]) -> list[ArrayImpl]:
@@ -475,7 +491,7 @@ class InFlight:
         self._tokens: collections.deque[Any] = collections.deque()
         self._limit = limit
 
-    def add(self, token: Any, is_local: bool) -> None:
+    def add(self, token: Any, is_local: bool = True) -> None:
         """Notes a program by the token that ends with it; waits for an earlier one.
 
         Args:
@@ -497,14 +513,14 @@ class InFlight:
     def _wait_for_earliest(self) -> None:
         try:
             token, is_local = self._tokens.popleft()
-        except IndexError:  # another thread took it
-            return
-        # An error is raised where the program's results are read.
-        with contextlib.suppress(XlaRuntimeError):
             if is_local:
                 token.block_until_ready()
             else:
                 waiting.wait_for_token(token)
+        except IndexError:  # another thread took it
+            return
+        except XlaRuntimeError:  # raised where the program's results are read
+            return
 
     def forget(self) -> None:
         """Drops the tokens, with the client that made them."""

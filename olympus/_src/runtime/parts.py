@@ -10,12 +10,18 @@ from __future__ import annotations
 import functools
 import math
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from olympus._src.runtime import dlpack_struct, transfer, versions, waiting
-from olympus._src.runtime.shardings import Index, Sharding, placement_of
+from olympus._src.runtime import client, dlpack_struct, transfer, versions, waiting
+from olympus._src.runtime.shardings import (
+    Index,
+    Part,
+    Placement,
+    Sharding,
+    placement_of,
+)
 from olympus._src.runtime.versions import DeviceList
 
 # -- making ----------------------------------------------------------------------------
@@ -30,7 +36,21 @@ def put(x: np.ndarray, aval: Any, sharding: Sharding, committed: bool = True) ->
       sharding: how it is divided.
       committed: whether computations stay on these devices.
     """
-    return put_parts(lambda index: x[index], aval, sharding, committed)
+    local = sharding.local_parts(aval.shape)
+    if not local or any(part.source is not part.device for part in local):
+        return put_parts(lambda index: x[index], aval, sharding, committed)
+    # jaxlib copies the parts itself, if no two devices hold the same one.
+    views, devices = [x[part.slices] for part in local], [p.device for p in local]
+    return versions.batched_device_put(
+        aval,
+        sharding,
+        views,
+        devices,
+        committed,
+        True,
+        versions.IMMUTABLE_DURING_CALL,
+        True,
+    )
 
 
 def put_parts(
@@ -118,12 +138,32 @@ class _Listed(Sharding):
         return versions.HloSharding.replicate()  # parts stay as they are
 
 
+class _Place(NamedTuple):
+    """One of the places of this process that an array lies in.
+
+    Attributes:
+      placement: of the device.
+      rotation: the array's devices from this one on; None if this is the first.
+    """
+
+    placement: Placement
+    rotation: _Listed | None
+
+
 @functools.lru_cache(maxsize=256)
-def _rotations(devices: DeviceList, memory_kind: str | None) -> list[_Listed]:
-    """For each local device the devices in an order in which it comes first."""
-    every, local = list(devices), list(devices.addressable_device_list)
-    orders = [[d, *[e for e in every if e is not d]] for d in local]
-    return [_Listed(DeviceList(tuple(order)), memory_kind) for order in orders]
+def _places(sharding: Any) -> list[_Place]:
+    """Where the parts of an array on devices of this process lie."""
+    devices = sharding._internal_device_list
+    every, kind = list(devices), sharding.memory_kind
+    places = []
+    for d in devices.addressable_device_list:
+        order = (d, *[e for e in every if e is not d])
+        rotation = None if d is every[0] else _Listed(DeviceList(order), kind)
+        places.append(_Place(placement_of(d), rotation))
+    return places
+
+
+client.on_clear(_places.cache_clear)
 
 
 def part(buffer: Any, position: int, aval: Any) -> Any:
@@ -136,13 +176,12 @@ def part(buffer: Any, position: int, aval: Any) -> Any:
       position: the number of the device among those of this process.
       aval: the type of the part's stored elements.
     """
-    devices = buffer._sharding._internal_device_list.addressable_device_list
-    place = placement_of(devices[position])
+    place = _places(buffer._sharding)[position]
     if transfer.has_host_view(buffer, aval.dtype):
         _wait_for(buffer)
-        view = _view(buffer, position, aval)
-        return transfer.lend_to_device(view, aval, place, True)
-    return versions.part_of(buffer, position, aval, place.sharding)
+        view = _view(buffer, place, aval)
+        return transfer.lend_to_device(view, aval, place.placement, True)
+    return versions.part_of(buffer, position, aval, place.placement.sharding)
 
 
 def host_part(buffer: Any, position: int, aval: Any) -> np.ndarray:
@@ -150,18 +189,15 @@ def host_part(buffer: Any, position: int, aval: Any) -> np.ndarray:
     if not transfer.has_host_view(buffer, aval.dtype):
         return transfer.to_host(part(buffer, position, aval), aval.dtype)
     _wait_for(buffer)
-    return _view(buffer, position, aval)
+    return _view(buffer, _places(buffer._sharding)[position], aval)
 
 
-def _view(buffer: Any, position: int, aval: Any) -> np.ndarray:
-    """A read-only view of the part of a computed buffer on a local device."""
-    sharding = buffer._sharding
-    devices = sharding._internal_device_list
-    if devices.addressable_device_list[position] is devices[0]:
+def _view(buffer: Any, place: _Place, aval: Any) -> np.ndarray:
+    """A read-only view of the part of a computed buffer in a place."""
+    if place.rotation is None:
         capsule = versions.to_dlpack_capsule(buffer, None, None, False)
     else:
-        order = _rotations(devices, sharding.memory_kind)[position]
-        reordered = versions.reorder_shards(buffer, order)
+        reordered = versions.reorder_shards(buffer, place.rotation)
         capsule = versions.capsule_of_own(reordered)
     return dlpack_struct.view(capsule, aval.shape, aval.dtype)
 
@@ -191,11 +227,25 @@ def to_host(buffer: Any, aval: Any) -> np.ndarray:
             f"{aval.shape}; read its addressable_shards"
         )
     out = np.empty(aval.shape, aval.dtype)
-    for i, p in enumerate(local):
-        if p.source is p.device:
-            out[p.slices] = host_part(buffer, i, part_aval)
+    for p, value in _host_parts(buffer, local, part_aval):
+        out[p.slices] = value
     out.flags.writeable = False
     return out
+
+
+def _host_parts(
+    buffer: Any, local: Sequence[Part], aval: Any
+) -> Iterator[tuple[Part, np.ndarray]]:
+    """The different parts of this process as NumPy arrays."""
+    different = [(i, p) for i, p in enumerate(local) if p.source is p.device]
+    if not transfer.has_host_view(buffer, aval.dtype):
+        for i, p in different:
+            yield p, transfer.to_host(part(buffer, i, aval), aval.dtype)
+        return
+    _wait_for(buffer)
+    places = _places(buffer._sharding)
+    for i, p in different:
+        yield p, _view(buffer, places[i], aval)
 
 
 def _wait_for(buffer: Any) -> None:
