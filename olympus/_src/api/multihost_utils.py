@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
+import operator
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -188,26 +189,30 @@ def sync_global_devices(name: str) -> None:
 def reached_preemption_sync_point(step_id: int) -> bool:
     """Whether all processes are to save at a step, since one is about to be ended.
 
-    No service tells olympus of that: watch for it by the means of the machine, and
-    share what one process knows by `broadcast_one_to_all`.
+    The machine tells a process of its end by SIGTERM, which from the first call on
+    does not end it. All processes then agree on the next step that none has passed, and
+    get True there, and there only. Save, and end the program.
 
     Args:
-      step_id: the number of the step.
+      step_id: the number of the step, which grows from call to call, and is the same in
+        all processes.
 
     Returns:
-      False, in the only process.
+      True at one step at most.
 
     Raises:
-      RuntimeError: there are several processes.
+      RuntimeError: the first call is not in the main thread.
+      ProcessFailureError: another process failed or ended in the meantime.
+
+    Example:
+      >>> from olympus.experimental import multihost_utils
+      >>> for step in range(3):
+      ...     if multihost_utils.reached_preemption_sync_point(step):
+      ...         break  # after saving
+      >>> step
+      2
     """
-    del step_id
-    if client.process_count() > 1:
-        raise RuntimeError(
-            "reached_preemption_sync_point: a service that tells of processes about "
-            "to be ended is required, got none; watch for a signal in each process, "
-            "and share it with multihost_utils.broadcast_one_to_all"
-        )
-    return False
+    return distributed.is_sync_point(operator.index(step_id))
 
 
 def _unequal_processes(digest: bytes) -> list[int]:

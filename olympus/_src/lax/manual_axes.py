@@ -70,7 +70,7 @@ def join(args: tuple[Any, ...]) -> tuple[Any, ...]:
     if not typed:
         return args
     first = typed[0].aval.vma
-    if all([x.aval.vma == first for x in typed]):  # as most are
+    if all(x.aval.vma == first for x in typed):  # as most are
         return args
     joined = first.union(*[x.aval.vma for x in typed])
     return tuple([vary(x, joined) if _has_vma(x) else x for x in args])

@@ -22,6 +22,7 @@ from olympus._src.runtime import (
     coordination_service,
     executable,
     peers,
+    preemption,
     versions,
     waiting,
 )
@@ -44,6 +45,7 @@ class _Job:
     __slots__ = (
         "_last_exchange",
         "membership",
+        "preemption",
         "service",
         "store",
         "timeouts",
@@ -55,6 +57,7 @@ class _Job:
     ) -> None:
         self.membership = membership
         self.timeouts = timeouts
+        self.preemption: preemption.SyncPoint | None = None
         self._last_exchange: str | None = None
         limits = peers.Limits(
             config.peer_silence_limit_s.value, config.peer_lag_limit_s.value
@@ -98,6 +101,8 @@ class _Job:
     def end(self) -> None:
         """Disconnects from the others, in an order in which XLA ends no process."""
         watch = self.watch
+        if self.preemption is not None:
+            self.preemption.stop()
         if watch.failure is None:
             with contextlib.suppress(Exception):
                 executable.in_flight.wait()
@@ -311,3 +316,19 @@ def exchange(name: str, text: str) -> list[str]:
     """
     job = _job
     return [text] if job is None else job.exchange(name, text)
+
+
+_own_preemption: preemption.SyncPoint | None = None
+
+
+def is_sync_point(step: int) -> bool:
+    """Whether all processes are to save at a step; see `preemption`."""
+    global _own_preemption
+    job = _job
+    if job is None:
+        _own_preemption = _own_preemption or preemption.SyncPoint()
+        return _own_preemption.is_reached(step)
+    if job.preemption is None:
+        n, k = job.membership.num_processes, job.membership.process_id
+        job.preemption = preemption.SyncPoint(k or 0, n or 1, job.store, job.watch)
+    return job.preemption.is_reached(step)

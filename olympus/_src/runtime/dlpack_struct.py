@@ -80,14 +80,14 @@ def view(capsule: Any, shape: tuple[int, ...], dtype: np.dtype) -> np.ndarray:
 
     NumPy's own reader is quicker, but lacks the dtypes of ml_dtypes.
     """
-    if dtype.isbuiltin == 1 and dtype.kind != "b" and math.prod(shape):
+    size_bytes = math.prod(shape) * dtype.itemsize
+    if not size_bytes:
+        return np.zeros(shape, dtype)
+    if dtype.isbuiltin == 1 and dtype.kind != "b":
         array = np.from_dlpack(_Capsule(capsule))
         array.flags.writeable = False
         return array
     tensor = _tensor(capsule)
-    size_bytes = math.prod(shape) * dtype.itemsize
-    if not size_bytes:
-        return np.zeros(shape, dtype)
     start = tensor.data + tensor.byte_offset
     memory: Any = (ctypes.c_char * size_bytes).from_address(start)
     # The capsule, which owns the memory, lives as long as the views of it.

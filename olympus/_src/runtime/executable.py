@@ -265,7 +265,7 @@ class Executable:
         return _executor(self.loaded, self._handlers, self.out_avals, self.committed)
 
     def _native_divided(self, form: Any) -> Any:
-        """`_execute_divided` without Python frames; None where there is no such form."""
+        """`_execute_divided` without Python frames; None where it must have them."""
         is_loaded = not isinstance(self._program, CallbackProgram)
         if native.calls is None or not self._is_local or not is_loaded:
             return None
