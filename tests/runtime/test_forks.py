@@ -12,6 +12,7 @@ _PROGRAM = """
 
     def in_child(work):
         # Returns what a child prints; a child that hangs is killed.
+        sys.stdout.flush()  # the child would write it again
         read, write = os.pipe()
         child = os.fork()
         if not child:
