@@ -93,3 +93,15 @@ def test_plain_updates_have_no_barrier():
     f = lambda x, u: jnp.sin(x).at[1:].set(u) + x.at[:2].set(1)  # noqa: E731
     text = olympus.jit(f).lower(X, X[1:]).as_text()
     assert "optimization_barrier" not in text
+
+
+def test_results_that_are_reshaped():
+    # XLA gives the updates of a scatter one more axis.
+    def f(x, i):
+        y = lax.dynamic_update_slice(x, x[:9, :9] + 1, (i, i + 1))
+        return olympus.ops.segment_sum(y, np.zeros(12, np.int32), 1)
+
+    x = np.arange(144).reshape(12, 12)
+    y = x.copy()
+    y[1:10, 2:11] = x[:9, :9] + 1
+    np.testing.assert_array_equal(olympus.jit(f)(x, 1)[0], y.sum(0))

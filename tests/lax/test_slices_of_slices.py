@@ -20,3 +20,39 @@ def test_each_is_moved_inside(first, second):
     i, j, k = min(first, 7), min(first, 6), min(second, 1)
     expected = X[i : i + 3, j : j + 2][k : k + 2, k : k + 1]
     np.testing.assert_array_equal(olympus.jit(f)(X, first, second), expected)
+
+
+@pytest.mark.parametrize("dtype", ["int32", "int8", "uint8", "uint32", "int4"])
+@pytest.mark.parametrize("name", ["set", "add", "min", "multiply", "apply"])
+def test_updates_outside_of_slices_write_nothing(name, dtype):
+    numbers = lax.ScatterDimensionNumbers((), (0, 1), (0, 1))
+    update = np.array([3])
+
+    def scatter(x, indices):
+        if name == "apply":
+            return lax.scatter_apply(
+                x, indices, lambda v: 2 * v, numbers, update_shape=(1,)
+            )
+        full = {"set": "scatter", "multiply": "scatter_mul"}.get(
+            name, f"scatter_{name}"
+        )
+        return getattr(lax, full)(x, indices, update, numbers)
+
+    def f(x, i, j):
+        return scatter(lax.dynamic_slice(x, (i, i), (3, 2)), j)
+
+    change = {
+        "set": lambda v: 3,
+        "add": lambda v: v + 3,
+        "min": lambda v: min(v, 3),
+        "multiply": lambda v: v * 3,
+        "apply": lambda v: v * 2,
+    }[name]
+    run = olympus.jit(f)
+    for i, j, k in [(0, 0, 1), (3, 5, 0), (6, 2, 2), (2, 2, 1), (7, 1, 1), (1, 3, 0)]:
+        start = min(i, 6)
+        expected = X[i : i + 3, start : start + 2].copy()
+        if j < 3 and k < 2:
+            expected[j, k] = change(expected[j, k])
+        index = olympus.numpy.array([[j, k]], dtype)
+        np.testing.assert_array_equal(run(X, i, index), expected)

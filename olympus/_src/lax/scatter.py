@@ -148,6 +148,8 @@ def _lower(
     indices, index_aval = gather.emit_whole_bytes(ctx, indices, index_aval)
     avals_in = (aval, index_aval, update_aval)
     x, indices, updates = _divide_rightly(ctx, (x, indices, updates), avals_in, dn)
+    if all(n == 1 for n in index_aval.shape[:-1]):
+        x = _keep_from_slices(ctx, x, aval)
     if mode is CLIP and dn.scatter_dims_to_operand_dims:
         sizes = window_sizes(dn, aval, update_aval)
         last = gather.limits(
@@ -178,6 +180,17 @@ def _lower(
         [region],
     )
     return partitioning.keep_whole(ctx, result, out, _axes_kept_whole(ctx, out, dn))
+
+
+def _keep_from_slices(ctx: Any, x: str, aval: Any) -> str:
+    """An array that XLA does not look through, for a scatter of a single window.
+
+    XLA writes it as a slice that is combined and put back, and adds the position of the
+    slice to one that the array itself is a slice from, without moving it inside (jaxlib
+    0.10). Most such scatters are other operations, by `single_windows.update_instead`.
+    """
+    kind = types.tensor_type(aval)
+    return str(ctx.block.emit(f"stablehlo.optimization_barrier {x} : {kind}"))
 
 
 def _divide_rightly(

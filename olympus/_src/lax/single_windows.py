@@ -16,6 +16,7 @@ from olympus._src.core import avals
 from olympus._src.core.sizes import is_constant_shape
 from olympus._src.lax import (
     concatenation,
+    elementwise,
     gather,
     scatter,
     scatter_functions,
@@ -51,7 +52,7 @@ def accumulate(name: str, x: Any, starts: Sequence[Any], updates: Any) -> Any:
 
 def _is_one_window(x: Any, indices: Any, dn: Any) -> bool:
     return (
-        indices.dtype in (np.int32, np.int64)
+        indices.dtype.kind in "iu"
         and all(n == 1 for n in indices.shape[:-1])
         and x.ndim > 0
         and x.size > 0
@@ -111,11 +112,13 @@ def update_instead(
     update_consts: Any,
     **_: Any,
 ) -> Callable[..., Any] | None:
-    """The field `rewrite` of scatters: what that of one window is lowered as."""
+    """The field `rewrite` of scatters: what that of one window is lowered as.
+
+    XLA would write the same, but reads what stays from a wrong position where the array
+    is itself a slice at a computed position, in which the window is not (jaxlib 0.10).
+    """
     dn = dimension_numbers
-    if mode is not gather.CLIP or not updates.size:  # others write nothing outside
-        return None
-    if not _is_one_window(x, indices, dn):
+    if not updates.size or not _is_one_window(x, indices, dn):
         return None
     combine = None
     if update_jaxpr is not None:
@@ -123,19 +126,44 @@ def update_instead(
         if len(eqns) != 1 or eqns[0].invars != update_jaxpr.invars:
             return None
         combine = eqns[0].primitive
+    axes = dn.scatter_dims_to_operand_dims
     sizes = tuple(scatter.window_sizes(dn, x, updates))
+    last = None
+    if mode is not gather.CLIP:  # windows that are not inside write nothing
+        last = gather.limits(x.shape, sizes, axes, indices.dtype)
 
     def write(x: Any, indices: Any, updates: Any) -> Any:
-        starts = _starts(
-            indices, dn.scatter_dims_to_operand_dims, avals.aval_of(x).ndim
-        )
+        starts = _starts(indices, axes, avals.aval_of(x).ndim)
+        is_inside = None
+        if last is not None:
+            starts, is_inside = _move_inside(starts, axes, last)
         window = shaping.reshape(updates, sizes)
-        if combine is not None:
+        old: Any = None
+        if combine is not None or is_inside is not None:
             old = slicing.dynamic_slice_p.bind(x, *starts, slice_sizes=sizes)
+        if combine is not None:
             window = combine.bind(old, window)
+        if is_inside is not None:
+            window = elementwise.select(is_inside, window, old)
         return slicing.dynamic_update_slice_p.bind(x, window, *starts)
 
     return write
+
+
+def _move_inside(
+    starts: Sequence[Any], axes: Sequence[int], last: Any
+) -> tuple[list[Any], Any]:
+    """Positions moved into the range up to `last`, and whether all were inside."""
+    moved = list(starts)
+    is_inside = None
+    for axis, end in zip(axes, last, strict=True):
+        start = starts[axis]
+        moved[axis] = elementwise.clamp_p.bind(end * 0, start, end)
+        same = elementwise.eq(start, moved[axis])
+        is_inside = (
+            same if is_inside is None else elementwise.and_p.bind(is_inside, same)
+        )
+    return moved, is_inside
 
 
 # -- cotangents of windows -------------------------------------------------------------

@@ -5,10 +5,12 @@ it. Where the update is computed from elements of that operand it must look whet
 these are overwritten before they are read. It does not see so where the operand is
 the reshaped result of another operation, of which the update reads elements: as of a
 cumulative sum or of taken elements, which it computes with one more axis of size 1.
-Then `c.at[1:].set(c[:-1])` repeats the first element (jaxlib 0.10 to 0.12). A barrier
-behind the operand keeps the reshape away from the update. The operand may also come
-from outside of a function or a loop that XLA inlines, so inputs are held as well; and
-what is computed twice is one value for XLA, so it is one here.
+Then `c.at[1:].set(c[:-1])` repeats the first element (jaxlib 0.10 to 0.12). So it is
+where the result is reshaped, as updates of a scatter are, since XLA reshapes operand
+and update instead. Barriers behind the operand and the result keep reshapes away from
+the update. The operand may also come from outside of a function or a loop that XLA
+inlines, so inputs are held as well; and what is computed twice is one value for XLA,
+so it is one here.
 """
 
 from __future__ import annotations
@@ -34,7 +36,7 @@ def _find(program: ir.Olympuspr) -> dict[Any, Any]:
         return {}
     makers: dict[Any, ir.Eqn] = {v: eqn for eqn in program.eqns for v in eqn.outvars}
     same = _representatives(program)
-    held = set()
+    held: set[Any] = set()
     for eqn in program.eqns:
         if not eqn.primitive.overwrites:
             continue
@@ -43,7 +45,7 @@ def _find(program: ir.Olympuspr) -> dict[Any, Any]:
         if type(operand) is ir.Literal or (maker and maker.primitive.overwrites):
             continue  # a result in memory of its own
         if _depends(update, operand, makers, same):
-            held.add(same.get(operand, operand))
+            held.update((same.get(operand, operand), eqn.outvars[0]))
     return {v: v for v in held} | {v: w for v, w in same.items() if w in held}
 
 
