@@ -31,8 +31,6 @@ import numpy as np
 _CHUNK = 40
 _HANG_S = 120
 _MAX_ELEMENTS = 4000
-# Not (2, 3): jaxlib 0.12.0 ends the process where it moves values from ('y', 'x') along
-# one axis to 'y' and 'x' along two, whatever the program is.
 _MESHES = (
     (1,),
     (2,),
@@ -41,6 +39,8 @@ _MESHES = (
     (5,),
     (8,),
     (2, 2),
+    (2, 3),
+    (3, 2),
     (4, 2),
     (2, 4),
     (2, 2, 2),

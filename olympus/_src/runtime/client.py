@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from olympus._src import native
 from olympus._src.foundation import config, logs
-from olympus._src.runtime import host_memory, plugins, versions
+from olympus._src.runtime import host_memory, plugins, versions, xla_flags
 from olympus._src.runtime.versions import Client, Device, start_cpu_client
 
 if TYPE_CHECKING:
@@ -101,11 +101,12 @@ def _start() -> None:
         if _started:
             return
         platforms = config.platforms.value or config.platform_name.value
-        if platforms:
-            names = [_canonical(name) for name in platforms.split(",") if name]
-            _start_named(names)
-        else:
-            _start_installed()
+        with xla_flags.choose():
+            if platforms:
+                names = [_canonical(name) for name in platforms.split(",") if name]
+                _start_named(names)
+            else:
+                _start_installed()
         first = next(iter(_clients.values()))
         _default = first.local_devices()[0]
         _note_several(sum(c.local_device_count() for c in _clients.values()) > 1)
