@@ -571,12 +571,13 @@ def run_program(lib, program):
     except Exception as error:
         return "error", f"{type(error).__name__}: {error!s:.400}\n      {program}"
     for i, (out, value) in enumerate(zip(outs, expected, strict=True)):
-        if not _agree(out, np.asarray(value)):
+        if not agree(out, np.asarray(value)):
             return "wrong", f"result {i} of {len(outs)}\n      {program}"
     return "right", None
 
 
-def _agree(out, expected):
+def agree(out, expected):
+    """Whether results are equal, up to rounding where they have fractions."""
     if out.shape != expected.shape or out.dtype != expected.dtype:
         return False
     if out.dtype.kind in "iub":
