@@ -11,7 +11,7 @@ from olympus._src.core import array_type, dtypes, high_values, refs, trace
 from olympus._src.core import avals as avals_
 from olympus._src.foundation import array_protocol, caching, config
 from olympus._src.runtime import array as array_
-from olympus._src.runtime import client, placement
+from olympus._src.runtime import client, placement, plugins
 from olympus._src.runtime.shardings import default_placement, placement_of
 from olympus._src.sharding.division import (
     Division,
@@ -372,6 +372,19 @@ def _followed(x: Any, target: Any) -> Any:
 def default_platform() -> str:
     """The platform on which operations run that have no arrays."""
     return client.platform_of(client.default_device())
+
+
+def cudnn_version() -> int | None:
+    """The version of cuDNN, as 91800 for 9.18.0; None where there is none."""
+    return plugins.library_version("cudnn")
+
+
+def compute_capability() -> tuple[int, ...] | None:
+    """What the first GPU of the default platform can do, as (9, 0); None without."""
+    device = client.devices()[0]
+    if client.platform_of(device) != "cuda":
+        return None
+    return tuple([int(part) for part in device.compute_capability.split(".")])
 
 
 def from_dlpack(x: Any, device: Any = None, copy: bool | None = None) -> ArrayImpl:
