@@ -86,12 +86,13 @@ def compile(
     if not host_callbacks:
         # A program that users divide calls functions of this process.
         if not may_keep or partitioners.TARGET.encode() in code:
-            return compiling.load(code, device_list, built, options)
+            return compile_cache.build(code, device_list, built, options)
         return compile_cache.load(text, device_list, built, options)
     compile_notes.add("never kept on disk: it calls Python functions of this process")
     if place.is_cpu:
         return CallbackProgram(code, chosen, options, host_callbacks)
-    return compiling.load(mlir.parse(code), device_list, built, options, host_callbacks)
+    module = mlir.parse(code)
+    return compile_cache.build(module, device_list, built, options, host_callbacks)
 
 
 def is_stored(
