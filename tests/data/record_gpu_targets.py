@@ -2,14 +2,14 @@
 
     python -m tests.data.record_gpu_targets
     python -m tests.data.record_gpu_targets texts FILE
-    python -m tests.data.record_gpu_targets compiled FILE
+    python -m tests.data.record_gpu_targets compiled FILE FILE
     python -m tests.data.record_gpu_targets library
     python -m tests.data.record_gpu_targets library_texts FILE
 
 The first was run with JAX 0.10.2, which needs no GPU for it. The second writes the
-texts, and was run with JAX 0.12.0.1 without its plug-in. The third compiles them for
-an H200, as `tests.gpu.absent` does, into `gpu_compiled.json`; it was run with the
-packages of `tools/test gpu-compile`, and needs no JAX. The last two are of the calls
+texts, and was run with JAX 0.12.0.1 without its plug-in. The third compiles them, and
+those of the last, for an H200, as `tests.gpu.absent` does, into `gpu_compiled.json`; it
+was run with the packages of `tools/test gpu-compile`, and needs no JAX. The last two are of the calls
 that XLA gives to cuDNN or expands, into `gpu_library_calls.json` or as texts; they were
 run with JAX 0.12.0.1, which was told that there is cuDNN 9.18. No test runs them.
 """
@@ -94,7 +94,10 @@ def main() -> None:
     elif what == "library_texts":
         rows, path = lowered_for_libraries(str), pathlib.Path(files[0])
     else:
-        rows, path = compiled(json.loads(pathlib.Path(files[0]).read_text())), COMPILED
+        texts: dict[str, str] = {}
+        for file in files:
+            texts |= json.loads(pathlib.Path(file).read_text())
+        rows, path = compiled(texts), COMPILED
     path.write_text(json.dumps(rows, indent=0) + "\n")
 
 

@@ -12,7 +12,11 @@ from olympus._src.core import avals as avals_
 from olympus._src.foundation import array_protocol, caching, config
 from olympus._src.runtime import array as array_
 from olympus._src.runtime import client, placement, plugins
-from olympus._src.runtime.shardings import default_placement, placement_of
+from olympus._src.runtime.shardings import (
+    SingleDeviceSharding,
+    default_placement,
+    placement_of,
+)
 from olympus._src.sharding.division import (
     Division,
     devices_text,
@@ -311,6 +315,8 @@ def committed_place(x: Any) -> Any:
     if high_values.are_in_use() and high_values.is_high_value(x):
         return as_operand(x).committed_device
     sharding = getattr(x, "sharding", None)
+    if isinstance(sharding, SingleDeviceSharding):
+        return sharding._device
     if not isinstance(sharding, NamedSharding):
         return None
     return None if isinstance(sharding.mesh, AbstractMesh) else sharding

@@ -202,8 +202,8 @@ def build(
 
 
 # Names of XLA's caches, which are its options.
-_TUNING = "xla_gpu_per_fusion_autotune_cache_dir"
-_KERNELS = "xla_gpu_kernel_cache_file"
+TUNING = "xla_gpu_per_fusion_autotune_cache_dir"
+KERNELS = "xla_gpu_kernel_cache_file"
 
 
 def _xla_caches(built: CompileOptions, device: Any) -> list[tuple[str, Any]]:
@@ -215,9 +215,9 @@ def _xla_caches(built: CompileOptions, device: Any) -> list[tuple[str, Any]]:
     cache = _open() if is_on() else None
     if cache is None or chosen == ["none"]:
         return []
-    names = [n for n in (_TUNING, _KERNELS) if n in chosen or "all" in chosen]
+    names = [n for n in (TUNING, KERNELS) if n in chosen or "all" in chosen]
     extra: list[tuple[str, Any]] = [(n, os.path.join(cache.folder, n)) for n in names]
-    if _TUNING in names:
+    if TUNING in names:
         # One of several processes writes; the others would write the same.
         mode = "UPDATE" if client.process_index() == 0 else "READ"
         name = "xla_gpu_experimental_autotune_cache_mode"

@@ -226,7 +226,13 @@ def make_single_device_sharding(
 
 def default_memory_kind(device: Device) -> str:
     """The kind of memory that a device's arrays are in unless one asks for another."""
-    return device.default_memory().kind
+    try:
+        return device.default_memory().kind
+    except versions.XlaRuntimeError:  # one that is only described has no memory
+        return _DESCRIBED_KINDS[0]
+
+
+_DESCRIBED_KINDS = ("device", "pinned_host")
 
 
 def checked_memory_kind(device: Device, kind: str | None) -> str:
@@ -237,7 +243,7 @@ def checked_memory_kind(device: Device, kind: str | None) -> str:
     """
     if kind is None:
         return default_memory_kind(device)
-    known = [m.kind for m in device.addressable_memories()]
+    known = [m.kind for m in device.addressable_memories()] or [*_DESCRIBED_KINDS]
     if kind not in known:
         raise ValueError(
             f"memory_kind: must be one of {', '.join(map(repr, known))} on {device}, "
