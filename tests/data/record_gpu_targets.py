@@ -9,9 +9,10 @@
 The first was run with JAX 0.10.2, which needs no GPU for it. The second writes the
 texts, and was run with JAX 0.12.0.1 without its plug-in. The third compiles them, and
 those of the last, for an H200, as `tests.gpu.absent` does, into `gpu_compiled.json`; it
-was run with the packages of `tools/test gpu-compile`, and needs no JAX. The last two are of the calls
-that XLA gives to cuDNN or expands, into `gpu_library_calls.json` or as texts; they were
-run with JAX 0.12.0.1, which was told that there is cuDNN 9.18. No test runs them.
+was run with the packages of `tools/test gpu-compile`, and needs no JAX. The last two
+are of the calls that XLA gives to cuDNN or expands, into `gpu_library_calls.json` or as
+texts; they were run with JAX 0.12.0.1, which was told that there is cuDNN 9.18. No test
+runs them.
 """
 
 from __future__ import annotations

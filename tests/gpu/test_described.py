@@ -36,9 +36,9 @@ def test_devices_of_several_hosts() -> None:
     devices = _describe("1x2x4").devices
     assert [d.process_index for d in devices] == [0] * 4 + [1] * 4
     assert {d.device_kind for d in devices} == {"NVIDIA H200 141GB HBM3e"}
-    with pytest.raises(RuntimeError, match="it says: .*topology must be of shape"):
+    with pytest.raises(RuntimeError, match=r"it says: .*topology must be of shape"):
         _describe("abc")
-    with pytest.raises(RuntimeError, match="it says: .*parse GpuTargetConfigProto"):
+    with pytest.raises(RuntimeError, match=r"it says: .*parse GpuTargetConfigProto"):
         topologies.get_topology_desc("", "cuda", target_config="?", topology="1x1x1")
 
 
@@ -127,5 +127,5 @@ def test_options_of_xla_s_caches(mesh: Mesh) -> None:
     options = dict.fromkeys(names, "/tmp/nothing-is-written-there")
     options["xla_gpu_experimental_autotune_cache_mode"] = "AUTOTUNE_CACHE_MODE_READ"
     lowered.compile(compiler_options=options)
-    with pytest.raises(ValueError, match="'xla_gpu_nope' must be an option"):
+    with pytest.raises(ValueError, match=r"'xla_gpu_nope' must be an option"):
         lowered.compile(compiler_options={"xla_gpu_nope": 1})

@@ -30,12 +30,12 @@ def test_attached_devices_make_a_mesh() -> None:
 def test_sizes_must_hold_all_devices() -> None:
     topology = topologies.get_attached_topology("cpu")
     sizes = (len(topology.devices) + 1,)
-    with pytest.raises(ValueError, match="must multiply to the number of devices"):
+    with pytest.raises(ValueError, match=r"must multiply to the number of devices"):
         topologies.make_mesh(topology, sizes, ("x",))
 
 
 def test_platforms_must_run_here() -> None:
-    with pytest.raises(RuntimeError, match="nope"):
+    with pytest.raises(RuntimeError, match=r"nope"):
         topologies.get_attached_topology("nope")
 
 
@@ -47,14 +47,14 @@ def no_plugins(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.usefixtures("no_plugins")
 @pytest.mark.parametrize("platform", [None, "tpu"])
 def test_tpus_are_not_installed(platform: Any) -> None:
-    with pytest.raises(RuntimeError, match="TPU support, which is not installed"):
+    with pytest.raises(RuntimeError, match=r"TPU support, which is not installed"):
         topologies.get_topology_desc("2x2", platform)
 
 
 @pytest.mark.usefixtures("no_plugins")
 @pytest.mark.parametrize(
     ("platform", "remedy"),
-    [("cpu", "cpu; use get_att"), ("cuda", r"cuda, .*`pip install olympus\[cuda13\]`")],
+    [("cpu", "cpu; use get_"), ("cuda", r"cuda, .*`pip install olympus\[cuda13\]")],
 )
 def test_no_plugin_describes_devices_that_are_not_here(
     platform: str, remedy: str
@@ -113,17 +113,17 @@ def test_devices_of_a_description(described: list[Any]) -> None:
     assert not versions.is_described(olympus.devices()[0])
     assert client.platform_of(device) == "cuda"
     place = SingleDeviceSharding(device)
-    with pytest.raises(ValueError, match="memory_kind: must be one of 'device', 'pin"):
+    with pytest.raises(ValueError, match=r"memory_kind: must be one of 'device', 'pin"):
         place.with_memory_kind("vmem")
     mesh = topologies.make_mesh(topologies.TopologyDescription(described), (1,), ("x",))
     assert mesh.local_devices == []
     assert NamedSharding(mesh, P("x")).memory_kind == "device"
-    with pytest.raises(ValueError, match="memory_kind: must be one of 'device', 'pin"):
+    with pytest.raises(ValueError, match=r"memory_kind: must be one of 'device', 'pin"):
         NamedSharding(mesh, P("x"), memory_kind="vmem")
 
 
 def test_what_a_description_needs(described: list[Any]) -> None:
-    with pytest.raises(ValueError, match="got no target_config; pass XLA's GpuTarget"):
+    with pytest.raises(ValueError, match=r"got no target_config; pass XLA's GpuTarget"):
         topologies.get_topology_desc(platform="cuda", topology="1x1x1")
     with pytest.raises(RuntimeError, match=r"'bad' with the options.*it says: INVALID"):
         topologies.get_topology_desc("bad", "cuda", target_config="", topology="x")
@@ -143,7 +143,7 @@ def test_programs_are_lowered_and_compiled(described: list[Any], how: str) -> No
     assert compiled.output_shardings.device_set == set(described[:1])
     assert compiled.memory_analysis() is not None
     assert len(serialize_executable.serialize(compiled)[0]) > 100
-    with pytest.raises(RuntimeError, match="(Compiled|device_put): .*only described"):
+    with pytest.raises(RuntimeError, match=r"(Compiled|device_put): .*only described"):
         compiled(X)
     program = compiled.runtime_executable()
     assert copy.copy(program).local_devices() == described[:1]
@@ -156,7 +156,7 @@ def test_nothing_runs_there(described: list[Any]) -> None:
         lambda: olympus.jit(_double, out_shardings=place)(X),
         lambda: jnp.zeros((4000,), device=place),
     ):
-        with pytest.raises(RuntimeError, match="only described"):
+        with pytest.raises(RuntimeError, match=r"only described"):
             run()
     for put in (
         lambda: olympus.device_put(X, described[0]),
@@ -164,7 +164,9 @@ def test_nothing_runs_there(described: list[Any]) -> None:
         lambda: olympus.device_put(jnp.ones(4), place),
         lambda: jnp.zeros((4,), device=described[0]),
     ):
-        with pytest.raises(RuntimeError, match="device_put: .*only described, of get_"):
+        with pytest.raises(
+            RuntimeError, match=r"device_put: .*only described, of get_"
+        ):
             put()
     np.testing.assert_array_equal(olympus.jit(_double)(X), 2 * X)
     np.testing.assert_array_equal(jnp.asarray(X) + 1, X + 1)
@@ -182,13 +184,17 @@ def test_callbacks_are_refused(described: list[Any]) -> None:
     f = olympus.jit(
         lambda x: olympus.debug.print("{}", x), in_shardings=_place(described)
     )
-    with pytest.raises(RuntimeError, match="compile: a program that calls Python func"):
+    with pytest.raises(
+        RuntimeError, match=r"compile: a program that calls Python func"
+    ):
         f.lower(_struct()).compile()
 
 
 def test_wrong_options_are_named(described: list[Any]) -> None:
     lowered = olympus.jit(_double, in_shardings=_place(described)).lower(_struct())
-    with pytest.raises(ValueError, match="compiler_options: 'xla_nope' must be an opt"):
+    with pytest.raises(
+        ValueError, match=r"compiler_options: 'xla_nope' must be an opt"
+    ):
         lowered.compile(compiler_options={"xla_nope": 1})
 
 
@@ -204,7 +210,7 @@ def test_equal_texts_for_two_descriptions_are_two_programs(
     programs = [c.runtime_executable() for c in compiled]
     assert len({id(p) for p in programs}) == 3
     np.testing.assert_array_equal(compiled[2](X), 2 * X)
-    with pytest.raises(ValueError, match="incompatible devices"):
+    with pytest.raises(ValueError, match=r"incompatible devices"):
         olympus.jit(lambda x, y: x + y).lower(
             _struct(SingleDeviceSharding(described[0])),
             _struct(SingleDeviceSharding(others[0])),

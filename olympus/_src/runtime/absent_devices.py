@@ -57,7 +57,7 @@ class AbsentProgram:
         """The devices, of which none is of this process."""
         return self._devices
 
-    def refuse(self, *_: Any, **__: Any) -> NoReturn:
+    def refuse(self, buffers: list[Any]) -> Any:
         """Raises the error of a program that cannot run."""
         raise RuntimeError(
             "Compiled: a program must be for devices that are here to run, got one for "
@@ -99,10 +99,10 @@ def compile_for(
       ValueError: an option is unknown or has a wrong value.
       RuntimeError: XLA refuses the module.
     """
-    given = dict(options)
+    pairs = dict(options)
     if devices[0].platform == "gpu":
-        given.setdefault(*_UNTUNED)
-    built = compiling.compile_options(tuple(given.items()), devices, 1, len(devices))
+        pairs.setdefault(*_UNTUNED)
+    built = compiling.compile_options(tuple(pairs.items()), devices, 1, len(devices))
     try:
         program = _run_compiler(mlir.parse(code), devices, built)
     except XlaRuntimeError as error:

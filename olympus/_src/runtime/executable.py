@@ -101,7 +101,7 @@ def compile(
 
 def is_absent(devices: Sequence[Device] | None) -> bool:
     """Whether devices are not here, but described, to compile for."""
-    return bool(devices) and versions.is_described(devices[0])
+    return devices is not None and any(map(versions.is_described, devices[:1]))
 
 
 def _compile_for_absent(
@@ -187,7 +187,7 @@ class Executable:
         self.in_shardings = in_shardings
         if isinstance(loaded, AbsentProgram):
             self._is_local, self._name = False, ""
-            self.execute = self.execute_one = loaded.refuse
+            self.execute, self.execute_one = loaded.refuse, loaded.refuse
             return
         self._handlers = [
             versions.result_handler(aval.storage, sharding, committed)

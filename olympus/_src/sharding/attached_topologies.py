@@ -47,7 +47,7 @@ def get_attached_topology(platform: str | None = None) -> TopologyDescription:
 def get_topology_desc(
     topology_name: str = "", platform: str | None = None, **kwargs: Any
 ) -> TopologyDescription:
-    """Devices that are not here, to compile for, as a platform's plug-in describes them.
+    """Devices that are not here, to compile for, as a plug-in describes them.
 
     Meshes and shardings of them serve `jit`, whose programs are lowered and compiled,
     and can be read, but not run.
@@ -83,8 +83,8 @@ def get_topology_desc(
     if platform in ("cuda", "gpu"):
         wanted = ", whose plug-in is missing; `pip install olympus[cuda13]`, or"
     raise NotImplementedError(
-        f"get_topology_desc: topology not implemented for {platform}{wanted or ';'} use "
-        "get_attached_topology() for the devices that are here, or lower(..., "
+        f"get_topology_desc: topology not implemented for {platform}{wanted or ';'} "
+        "use get_attached_topology() for the devices that are here, or lower(..., "
         "lowering_platforms=...) for programs of another platform"
     )
 

@@ -313,7 +313,7 @@ class Mesh(_Axes):
 
     @property
     def a_local_device(self) -> Device | None:
-        """One of its devices of this process, or one that is only described; or None."""
+        """One of this process, or one that is only described; None without any."""
         if self.empty:
             return None
         first = self.flat_devices[0]
