@@ -156,6 +156,7 @@ class Executable:
     )
 
     execute: Callable[[list[Any]], list[ArrayImpl]]
+    execute_one: Callable[[list[Any]], ArrayImpl]
 
     def __init__(
         self,
