@@ -63,7 +63,7 @@ def test_no_plugin_describes_devices_that_are_not_here(
         topologies.get_topology_desc(platform=platform)
 
 
-# -- devices that are not here, as jaxlib describes the CPU's ---------------------------
+# -- devices that are not here, described after the CPU ------------------------------
 
 
 @pytest.fixture
