@@ -164,6 +164,17 @@ def test_one_device(kind):
     assert near.sharding.memory_kind == "device"
     moved = olympus.jit(lambda x: olympus.device_put(x, place) * 2)(near)
     np.testing.assert_array_equal(moved, 2 * X)
+    back = SingleDeviceSharding(device)
+    f = olympus.jit(
+        lambda x: olympus.device_put(x, back) * 2,
+        in_shardings=place,
+        out_shardings=back,
+    )
+    np.testing.assert_array_equal(f(X), 2 * X)
+    assert f(X).sharding.memory_kind == "device"
+    traced = f.trace(olympus.ShapeDtypeStruct(X.shape, X.dtype))
+    text = traced.lower(lowering_platforms=("cuda",)).as_text()
+    assert text.count('placement = "device"') == (2 if kind != "device" else 1)
 
 
 def test_results_are_marked_on_platforms_with_a_memory_of_their_own():

@@ -122,6 +122,21 @@ def test_devices_of_a_description(described: list[Any]) -> None:
         NamedSharding(mesh, P("x"), memory_kind="vmem")
 
 
+def test_memories_of_one_described_device(described: list[Any]) -> None:
+    near = SingleDeviceSharding(described[0])
+    far = near.with_memory_kind("pinned_host")
+    assert (near.memory_kind, far.memory_kind) == ("device", "pinned_host")
+    assert type(far).__name__ == "SingleDeviceSharding"
+    assert far != near
+    assert far == SingleDeviceSharding(described[0], memory_kind="pinned_host")
+    f = olympus.jit(_double, in_shardings=near, out_shardings=far)
+    assert 'placement = "pinned_host"' in f.lower(_struct()).as_text()
+    text = olympus.jit(_double).lower(_struct(far)).as_text()
+    assert 'mhlo.memory_kind = "pinned_host"' in text
+    f = olympus.jit(_double, in_shardings=far, out_shardings=near)
+    assert 'mhlo.memory_kind = "pinned_host"' in f.lower(_struct()).as_text()
+
+
 def test_what_a_description_needs(described: list[Any]) -> None:
     with pytest.raises(ValueError, match=r"got no target_config; pass XLA's GpuTarget"):
         topologies.get_topology_desc(platform="cuda", topology="1x1x1")

@@ -17,6 +17,7 @@ from olympus._src.runtime.shardings import (
     default_placement,
     placement_of,
 )
+from olympus._src.sharding import single_devices
 from olympus._src.sharding.division import (
     Division,
     devices_text,
@@ -316,7 +317,9 @@ def committed_place(x: Any) -> Any:
         return as_operand(x).committed_device
     sharding = getattr(x, "sharding", None)
     if isinstance(sharding, SingleDeviceSharding):
-        return sharding._device
+        sharding = single_devices.with_its_memory(sharding)
+        if isinstance(sharding, SingleDeviceSharding):
+            return next(iter(sharding.device_set))
     if not isinstance(sharding, NamedSharding):
         return None
     return None if isinstance(sharding.mesh, AbstractMesh) else sharding
