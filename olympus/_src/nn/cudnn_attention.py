@@ -133,49 +133,57 @@ _BACKWARD_DOTS = _dots(
 )
 
 
+# Fields that are the same in all calls: no dropout, and no sequences that share rows.
+_FIXED: dict[str, Any] = {
+    "is_flash_attention": True,
+    "is_paged_attention": False,
+    "max_seg_per_batch": 1,
+    "dropout_rate": 0.0,
+    "seed": 42,
+    "algorithm": {
+        "is_cudnn_frontend": True,
+        "math_type": "TENSOR_OP_MATH",
+        "tuning_knobs": {"17": "1", "24": "0"},
+        **dict.fromkeys(("algo_id", "workspace_size"), "0"),
+    },
+}
+_EMPTY_FIELDS = ("dim_level_types", "dim_unique", "dim_ordered", "tiles")
+_ZERO_FIELDS = (
+    "element_size_in_bits",
+    "memory_space",
+    "dynamic_shape_metadata_prefix_bytes",
+)
+_TYPELESS_FIELDS = ("index_primitive_type", "pointer_primitive_type")
+
+
+def _array(kind: str, sizes: list[str]) -> dict[str, Any]:
+    """An array's type, as XLA's message `ShapeProto`, in rows."""
+    layout: dict[str, Any] = dict.fromkeys(_EMPTY_FIELDS, [])
+    layout |= dict.fromkeys(_ZERO_FIELDS, "0")
+    layout |= dict.fromkeys(_TYPELESS_FIELDS, "PRIMITIVE_TYPE_INVALID")
+    layout["minor_to_major"] = [str(i) for i in range(len(sizes))][::-1]
+    return {
+        "dimensions": sizes,
+        "element_type": kind,
+        "is_dynamic_dimension": [False] * len(sizes),
+        "layout": layout,
+        "tuple_shapes": [],
+    }
+
+
 def _config(
     query: Any, key: Any, dots: Any, *, scale: float, mask: str, window: int, **_: Any
 ) -> dict[str, Any]:
     """What XLA is told of a call."""
     b, t, n, _h = query.shape
-    layout = {
-        "dim_level_types": [],
-        "dim_unique": [],
-        "dim_ordered": [],
-        "minor_to_major": ["3", "2", "1", "0"],
-        "tiles": [],
-        "element_size_in_bits": "0",
-        "memory_space": "0",
-        "index_primitive_type": "PRIMITIVE_TYPE_INVALID",
-        "pointer_primitive_type": "PRIMITIVE_TYPE_INVALID",
-        "dynamic_shape_metadata_prefix_bytes": "0",
-    }
-    scores = {
-        "element_type": _TYPES[query.dtype],
-        "dimensions": [str(size) for size in (b, n, t, key.shape[1])],
-        "tuple_shapes": [],
-        "layout": layout,
-        "is_dynamic_dimension": [False] * 4,
-    }
-    algorithm = {
-        "algo_id": "0",
-        "math_type": "TENSOR_OP_MATH",
-        "tuning_knobs": {"17": "1", "24": "0"},
-        "is_cudnn_frontend": True,
-        "workspace_size": "0",
-    }
+    sizes = [str(size) for size in (b, n, t, key.shape[1])]
     attention = {
-        "algorithm": algorithm,
-        "fmha_scale": scale,
-        "intermediate_tensor_shape": scores,
-        "is_flash_attention": True,
-        "mask_type": mask,
         **dots,
-        "dropout_rate": 0.0,
-        "seed": 42,
+        **_FIXED,
+        "fmha_scale": scale,
+        "mask_type": mask,
         "sliding_window_length": window,
-        "max_seg_per_batch": 1,
-        "is_paged_attention": False,
+        "intermediate_tensor_shape": _array(_TYPES[query.dtype], sizes),
     }
     return {"operation_queue_id": "0", "cudnn_fmha_backend_config": attention}
 
