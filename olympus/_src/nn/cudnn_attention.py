@@ -158,7 +158,7 @@ _TYPELESS_FIELDS = ("index_primitive_type", "pointer_primitive_type")
 
 def _array(kind: str, sizes: list[str]) -> dict[str, Any]:
     """An array's type, as XLA's message `ShapeProto`, in rows."""
-    layout: dict[str, Any] = dict.fromkeys(_EMPTY_FIELDS, [])
+    layout: dict[str, Any] = {name: [] for name in _EMPTY_FIELDS}
     layout |= dict.fromkeys(_ZERO_FIELDS, "0")
     layout |= dict.fromkeys(_TYPELESS_FIELDS, "PRIMITIVE_TYPE_INVALID")
     layout["minor_to_major"] = [str(i) for i in range(len(sizes))][::-1]
