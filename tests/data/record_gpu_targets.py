@@ -2,12 +2,17 @@
 
     python -m tests.data.record_gpu_targets
     python -m tests.data.record_gpu_targets texts FILE
-    python -m tests.data.record_gpu_targets compiled FILE
+    python -m tests.data.record_gpu_targets compiled FILE FILE
+    python -m tests.data.record_gpu_targets library
+    python -m tests.data.record_gpu_targets library_texts FILE
 
 The first was run with JAX 0.10.2, which needs no GPU for it. The second writes the
-texts, and was run with JAX 0.12.0.1 without its plug-in. The third compiles them for
-an H200, as `tests.gpu.absent` does, into `gpu_compiled.json`; it was run with the
-packages of `tools/test gpu-compile`, and needs no JAX. No test runs them.
+texts, and was run with JAX 0.12.0.1 without its plug-in. The third compiles them, and
+those of the last, for an H200, as `tests.gpu.absent` does, into `gpu_compiled.json`; it
+was run with the packages of `tools/test gpu-compile`, and needs no JAX. The last two
+are of the calls that XLA gives to cuDNN or expands, into `gpu_library_calls.json` or as
+texts; they were run with JAX 0.12.0.1, which was told that there is cuDNN 9.18. No test
+runs them.
 """
 
 from __future__ import annotations
@@ -15,13 +20,16 @@ from __future__ import annotations
 import json
 import pathlib
 import sys
+import types
 from collections.abc import Callable
 from typing import Any
 
+from tests.gpu import library_calls
 from tests.gpu.calls import CALLS
 from tests.gpu.targets import REFUSED, record, targets_of
 
 PATH = pathlib.Path(__file__).with_name("gpu_targets.json")
+LIBRARY = pathlib.Path(__file__).with_name("gpu_library_calls.json")
 COMPILED = pathlib.Path(__file__).with_name("gpu_compiled.json")
 
 
@@ -52,6 +60,21 @@ def lowered(describe: Callable[[str], Any]) -> dict[str, Any]:
         return dict(record(CALLS, names, jax.ShapeDtypeStruct, lower, describe))
 
 
+def lowered_for_libraries(describe: Callable[[str], Any]) -> Any:
+    """What `describe` says of the modules of the calls of `tests.gpu.library_calls`."""
+    import jax  # noqa: TID251
+    from jax._src.cudnn import fused_attention_stablehlo  # noqa: TID251
+
+    cudnn = types.SimpleNamespace(cudnn_get_version=lambda: 91800)
+    fused_attention_stablehlo.cuda_versions = cudnn
+
+    def lower(function: Any, arguments: Any) -> str:
+        traced = jax.jit(function).trace(*arguments)
+        return traced.lower(lowering_platforms=("cuda",)).as_text()
+
+    return library_calls.record(jax, lower, describe)
+
+
 def compiled(texts: dict[str, str]) -> dict[str, Any]:
     """What the programs of texts run on an H200."""
     from tests.gpu.absent import Gpu
@@ -67,8 +90,15 @@ def main() -> None:
         rows, path = lowered(targets_of), PATH
     elif what == "texts":
         rows, path = lowered(str), pathlib.Path(files[0])
+    elif what == "library":
+        rows, path = lowered_for_libraries(library_calls.library_calls), LIBRARY
+    elif what == "library_texts":
+        rows, path = lowered_for_libraries(str), pathlib.Path(files[0])
     else:
-        rows, path = compiled(json.loads(pathlib.Path(files[0]).read_text())), COMPILED
+        texts: dict[str, str] = {}
+        for file in files:
+            texts |= json.loads(pathlib.Path(file).read_text())
+        rows, path = compiled(texts), COMPILED
     path.write_text(json.dumps(rows, indent=0) + "\n")
 
 

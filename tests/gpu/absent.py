@@ -32,7 +32,8 @@ class Gpu:
     def text(self, module: str, **options: Any) -> str:
         """The optimized program of a module, in XLA's words."""
         options = {**OPTIONS, **options}
-        program = absent_devices.compile_for(module, self.devices, options)
+        devices, pairs = self.devices[:1], tuple(options.items())
+        program = absent_devices.compile_for(module, devices, pairs)
         return str(program.hlo_modules()[0].to_string())
 
     def summary(self, module: str) -> dict[str, Any] | str:

@@ -10,6 +10,7 @@ import pytest
 
 import olympus
 from olympus import lax, nn
+from olympus import numpy as jnp
 
 F8, E8 = ml_dtypes.float8_e4m3fn, ml_dtypes.float8_e8m0fnu
 F32 = np.float32
@@ -87,11 +88,64 @@ def test_scaled_matmul() -> None:
             nn.scaled_matmul(*bad)
 
 
+def test_scaled_matmul_takes_real_numbers() -> None:
+    x, scale = np.ones((1, 2, 4), np.complex64), np.ones((1, 2, 1), F32)
+    with pytest.raises(TypeError, match=r"nn\.scaled_matmul: .*real numbers, got c64"):
+        nn.scaled_matmul(x, x, scale, scale)
+
+
+def _rows(*shape: int) -> Any:
+    return rng.normal(size=shape).astype(F32)
+
+
+@pytest.mark.slow
+def test_scaled_matmul_under_transformations() -> None:
+    """Derivatives are those of the product written out; mapped axes go to any side."""
+    x, y, sx, sy = _rows(2, 3, 8), _rows(2, 5, 8), _rows(2, 3, 2), _rows(2, 5, 4)
+
+    def written(x: Any, y: Any, sx: Any, sy: Any) -> Any:
+        wide = [
+            a * jnp.repeat(s, a.shape[2] // s.shape[2], 2)
+            for a, s in ((x, sx), (y, sy))
+        ]
+        return jnp.einsum("bmk,bnk->bmn", *wide)
+
+    ct = _rows(2, 3, 5)
+
+    def slopes(f: Any) -> Any:
+        total = olympus.grad(lambda *args: (f(*args) * ct).sum(), (0, 1, 2, 3))
+        return total(x, y, sx, sy)
+
+    got, want = slopes(nn.scaled_matmul), slopes(written)
+    for a, b in zip(got, want, strict=True):
+        np.testing.assert_allclose(a, b, rtol=1e-4, atol=1e-4)
+    operands = (x, y, sx, sy)
+    many = [np.stack([a, 2 * a, a - 1]) for a in operands]
+    for axes in (
+        (0, 0, 0, 0),
+        (1, None, None, 2),
+        (None, 0, None, None),
+        (0, None, 3, 1),
+    ):
+        args = [
+            a if d is None else np.moveaxis(m, 0, d)
+            for a, m, d in zip(operands, many, axes, strict=True)
+        ]
+        np.testing.assert_allclose(
+            olympus.vmap(nn.scaled_matmul, axes)(*args),
+            olympus.vmap(written, axes)(*args),
+            rtol=1e-4,
+            atol=1e-4,
+        )
+    empty = olympus.vmap(nn.scaled_matmul)(*[m[:0] for m in many])
+    assert empty.shape == (0, 2, 3, 5)
+
+
 X = rng.normal(size=(3, 64)).astype(F32)
 Y = rng.normal(size=(5, 64)).astype(F32)
 ROWS = (((1,), (1,)), ((), ()))
 # Relative to the products of the operands' norms: the rounding of each number.
-ERRORS = {"mxfp8": 2**-4, "nvfp4": 2**-2}
+ERRORS = {"mxfp8": 2**-4, "mxfp4": 2**-2, "nvfp4": 2**-2}
 
 
 @pytest.mark.slow
@@ -127,12 +181,29 @@ def test_numbers_that_fit_are_exact() -> None:
     np.testing.assert_array_equal(zeros, 0 * got)
 
 
+def test_cotangents_in_four_bits_stay_exact() -> None:
+    """As in JAX: products of exact numbers, zero beyond the largest number."""
+    configs = [nn.get_scaled_dot_general_config("nvfp4", np.full(1, 2.0, F32))] * 3
+    x = X.copy()
+    x[0, 0] = 6 * 448 * 2 + 1
+
+    def f(x: Any, y: Any) -> Any:
+        return nn.scaled_dot_general(x, y, ROWS, configs=configs)
+
+    ct = rng.normal(size=(3, 5)).astype(F32)
+    dx, dy = olympus.grad(lambda x, y: (f(x, y) * ct).sum(), (0, 1))(x, Y)
+    want = ct @ Y
+    want[0, 0] = 0
+    np.testing.assert_allclose(dx, want, rtol=1e-5, atol=1e-4)
+    np.testing.assert_allclose(dy, ct.T @ x, rtol=1e-5, atol=1e-4)
+
+
 def test_configs_and_their_absence() -> None:
     plain = nn.scaled_dot_general(X, Y, ROWS)
     np.testing.assert_allclose(plain, X @ Y.T, rtol=1e-5, atol=1e-5)
     config = nn.get_scaled_dot_general_config("nvfp4", np.ones(1, F32))
     assert (config.mode, config.block_size) == ("nvfp4", 16)
-    with pytest.raises(ValueError, match="mode must be 'mxfp8' or 'nvfp4'"):
+    with pytest.raises(ValueError, match="mode must be 'mxfp8', 'mxfp4' or 'nvfp4'"):
         nn.get_scaled_dot_general_config("int8")
     with pytest.raises(ValueError, match="configs must be three"):
         nn.scaled_dot_general(X, Y, ROWS, configs=[config])

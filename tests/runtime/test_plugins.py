@@ -70,6 +70,28 @@ def test_options_of_gpus(monkeypatch):
     }
 
 
+def test_options_of_several_gpus(monkeypatch):
+    prefix = "XLA_PYTHON_CLIENT_"
+    monkeypatch.setenv(f"{prefix}COLLECTIVE_MEM_SIZE_MB", "64")
+    monkeypatch.setenv(f"{prefix}ABORT_COLLECTIVES_ON_FAILURE", "1")
+    monkeypatch.setenv(f"{prefix}USE_TFRT_GPU_CLIENT", "0")
+    assert plugins.options_of(plugins.Plugin("cuda", "x.so")) == {
+        "platform_name": "cuda",
+        "allocator": "default",
+        "collective_memory_size": 64 * 2**20,
+        "abort_collectives_on_failure": True,
+        "use_tfrt_gpu_client": False,
+    }
+
+
+def test_one_fraction_of_memory_is_given(monkeypatch):
+    monkeypatch.setenv("XLA_CLIENT_MEM_FRACTION", "0.5")
+    assert plugins.options_of(CUDA)["memory_fraction"] == 0.5
+    monkeypatch.setenv("XLA_PYTHON_CLIENT_MEM_FRACTION", "0.7")
+    with pytest.raises(ValueError, match=r"must not both be set.*; remove the second"):
+        plugins.options_of(CUDA)
+
+
 def test_unknown_allocators_are_refused(monkeypatch):
     monkeypatch.setenv("XLA_PYTHON_CLIENT_ALLOCATOR", "jemalloc")
     with pytest.raises(ValueError, match=r"must be one of 'default', .*'jemalloc'"):

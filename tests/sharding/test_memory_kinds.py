@@ -103,6 +103,37 @@ def test_constraints_say_where_on_platforms_with_a_memory_of_their_own():
     assert "annotate_device_placement" not in olympus.jit(f).lower(X).as_text()
 
 
+BACK = {
+    "arguments": (lambda x: olympus.device_put(x, named("device", "x")) + 1, "far"),
+    "values": (
+        lambda x: olympus.device_put(
+            olympus.device_put(x * 2, named("pinned_host", "x")), named("device", "x")
+        ),
+        "near",
+    ),
+    "explicit results": (lambda x: x * 2, "far"),
+}
+
+
+@pytest.mark.parametrize("what", BACK)
+def test_values_come_back_to_the_memory_of_devices(what):
+    """They stayed on the host, where compilers for GPUs compute nothing."""
+    near, far = named("device", "x"), named("pinned_host", "x")
+    f, place = BACK[what]
+    place = far if place == "far" else near
+    f = olympus.jit(f, in_shardings=place, out_shardings=near)
+    traced = f.trace(olympus.ShapeDtypeStruct(X.shape, X.dtype))
+    text = traced.lower(lowering_platforms=("cuda",)).as_text()
+    assert '_xla_buffer_placement = "device"' in text
+
+
+def test_programs_of_one_memory_say_nothing_of_memories():
+    near = named("device", "x")
+    f = olympus.jit(lambda x: olympus.device_put(x * 2, near), out_shardings=near)
+    text = f.trace(X).lower(lowering_platforms=("cuda",)).as_text()
+    assert "annotate_device_placement" not in text
+
+
 def test_refusals():
     with pytest.raises(ValueError, match=r"memory_kind: must be one of .*got 'vmem'"):
         named("vmem", "x")
@@ -133,6 +164,17 @@ def test_one_device(kind):
     assert near.sharding.memory_kind == "device"
     moved = olympus.jit(lambda x: olympus.device_put(x, place) * 2)(near)
     np.testing.assert_array_equal(moved, 2 * X)
+    back = SingleDeviceSharding(device)
+    f = olympus.jit(
+        lambda x: olympus.device_put(x, back) * 2,
+        in_shardings=place,
+        out_shardings=back,
+    )
+    np.testing.assert_array_equal(f(X), 2 * X)
+    assert f(X).sharding.memory_kind == "device"
+    traced = f.trace(olympus.ShapeDtypeStruct(X.shape, X.dtype))
+    text = traced.lower(lowering_platforms=("cuda",)).as_text()
+    assert text.count('placement = "device"') == (2 if kind != "device" else 1)
 
 
 def test_results_are_marked_on_platforms_with_a_memory_of_their_own():

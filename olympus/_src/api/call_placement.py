@@ -207,20 +207,21 @@ def of_program(options: Any, traced: TracedProgram, place: Any) -> Any:
             place = _check_one_device(place, sharding, traced.name)
     if not isinstance(place, Division):
         return place
-    named = [s if isinstance(s, NamedSharding) else None for s in chosen]
+    whole = NamedSharding(place.mesh, PartitionSpec())  # of a mesh of one device
+    named = [s if s is None or isinstance(s, NamedSharding) else whole for s in chosen]
     return place._replace(out_shardings=tuple(named))
 
 
 def _check_one_device(place: Any, sharding: Any, name: str) -> Any:
     device = concrete_arrays.one_device(sharding, "jit out_shardings")
-    if place not in (None, device):
-        own = place.devices if isinstance(place, Division) else (place,)
+    own = place.devices if isinstance(place, Division) else (place,)
+    if place is not None and tuple(own) != (device,):
         raise incompatible_devices(
             f"out_shardings of {name} put results on {device}, and it runs on "
             f"{devices_text(own)}; move its arguments, or its results, with "
             "olympus.device_put"
         )
-    return device
+    return place or device
 
 
 def constrain_arguments(options: Any, call: signatures.Call) -> list[Any]:

@@ -6,13 +6,12 @@ from typing import Any
 
 from olympus._src import tree
 from olympus._src.core import avals as avals_
-from olympus._src.foundation import caching
 from olympus._src.lax import sharding_constraints
 from olympus._src.runtime import shardings, versions
-from olympus._src.sharding import contexts
+from olympus._src.sharding import contexts, single_devices
 from olympus._src.sharding.layouts import Format, check_default
 from olympus._src.sharding.memory_spaces import Space
-from olympus._src.sharding.meshes import AbstractMesh, Mesh
+from olympus._src.sharding.meshes import AbstractMesh
 from olympus._src.sharding.named import NamedSharding
 from olympus._src.sharding.specs import PartitionSpec
 
@@ -41,7 +40,7 @@ def resolve(place: Any, what: str) -> Any:
             return _with_devices(place, what)
         return place
     if isinstance(place, shardings.SingleDeviceSharding):
-        return _in_memory(place)
+        return single_devices.with_its_memory(place)
     if place is None or isinstance(place, Sharding):
         return place
     if isinstance(place, PartitionSpec):
@@ -58,22 +57,6 @@ def resolve(place: Any, what: str) -> Any:
         f"{what}: must be a sharding, a device or a PartitionSpec, got {place!r}; see "
         "olympus.devices() and olympus.sharding"
     )
-
-
-def _in_memory(sharding: shardings.SingleDeviceSharding) -> Any:
-    """The sharding; for other memory than the default, over a mesh of the one device.
-
-    Programs for one device know its default memory alone.
-    """
-    device, kind = sharding._device, sharding.memory_kind
-    if kind in (None, shardings.default_memory_kind(device)):
-        return sharding
-    return _over_one_device(device, kind)
-
-
-@caching.bounded_cache(256, "other memories of devices")
-def _over_one_device(device: Any, kind: str) -> NamedSharding:
-    return NamedSharding(Mesh([device], "device"), PartitionSpec(), memory_kind=kind)
 
 
 def _with_devices(sharding: NamedSharding, what: str) -> NamedSharding:

@@ -132,9 +132,9 @@ persistent_cache_enable_xla_caches = define(
     "persistent_cache_enable_xla_caches",
     setting_types.MAYBE_TEXT,
     "xla_gpu_per_fusion_autotune_cache_dir",
-    "XLA's own caches to keep in that folder: 'all', 'none' or names separated by "
-    "commas.",
-    honoured=False,
+    "XLA's own caches for NVIDIA's GPUs to keep in that folder: 'all', 'none' or names "
+    "separated by commas, of xla_gpu_per_fusion_autotune_cache_dir and "
+    "xla_gpu_kernel_cache_file.",
 )
 load_programs_ahead = define(
     "load_programs_ahead",

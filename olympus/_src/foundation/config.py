@@ -432,6 +432,12 @@ cuda_visible_devices = define(
     "all",
     "Numbers of the CUDA devices to use, separated by commas, or 'all'.",
 )
+skip_cuda_constraints_check = define(
+    "skip_cuda_constraints_check",
+    setting_types.TRUTH,
+    False,
+    "Start NVIDIA's GPUs with any versions of CUDA's libraries.",
+)
 rocm_visible_devices = define(
     "rocm_visible_devices",
     setting_types.TEXT,

@@ -24,7 +24,9 @@ def build_options_of(lowered: LoweredProgram, options: Any) -> Any:
 
 
 def _loaded_key(lowered: LoweredProgram, built: Any) -> tuple[Any, ...]:
-    ids = tuple([device.id for device in lowered.devices])
+    ids: tuple[Any, ...] = tuple([device.id for device in lowered.devices])
+    if executable.is_absent(lowered.devices):  # whose numbers are those of others, too
+        ids = (*ids, lowered.devices[0].client)
     key = (lowered.text, ids, lowered.platform, built)
     # Elsewhere a program may still run when whoever started it has dropped it, so the
     # executable holds the callbacks.

@@ -146,6 +146,8 @@ def _runners(
     lowered: LoweredProgram, program: executable.Executable, checks_numbers: bool
 ) -> tuple[Any, Any]:
     """What runs a program on buffers, and what returns its one result."""
+    if executable.is_absent(lowered.devices):
+        return program.execute, program.execute_one
     extra = lowered.consts or lowered.effects or lowered.callbacks is not None
     plain = all(lowered.kept) and not extra
     run = program.execute if plain else _general_runner(lowered, program)

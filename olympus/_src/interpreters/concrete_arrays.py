@@ -11,8 +11,13 @@ from olympus._src.core import array_type, dtypes, high_values, refs, trace
 from olympus._src.core import avals as avals_
 from olympus._src.foundation import array_protocol, caching, config
 from olympus._src.runtime import array as array_
-from olympus._src.runtime import client, placement
-from olympus._src.runtime.shardings import default_placement, placement_of
+from olympus._src.runtime import client, placement, plugins
+from olympus._src.runtime.shardings import (
+    SingleDeviceSharding,
+    default_placement,
+    placement_of,
+)
+from olympus._src.sharding import single_devices
 from olympus._src.sharding.division import (
     Division,
     devices_text,
@@ -311,6 +316,10 @@ def committed_place(x: Any) -> Any:
     if high_values.are_in_use() and high_values.is_high_value(x):
         return as_operand(x).committed_device
     sharding = getattr(x, "sharding", None)
+    if isinstance(sharding, SingleDeviceSharding):
+        sharding = single_devices.with_its_memory(sharding)
+        if isinstance(sharding, SingleDeviceSharding):
+            return next(iter(sharding.device_set))
     if not isinstance(sharding, NamedSharding):
         return None
     return None if isinstance(sharding.mesh, AbstractMesh) else sharding
@@ -372,6 +381,19 @@ def _followed(x: Any, target: Any) -> Any:
 def default_platform() -> str:
     """The platform on which operations run that have no arrays."""
     return client.platform_of(client.default_device())
+
+
+def cudnn_version() -> int | None:
+    """The version of cuDNN, as 91800 for 9.18.0; None where there is none."""
+    return plugins.library_version("cudnn")
+
+
+def compute_capability() -> tuple[int, ...] | None:
+    """What the first GPU of the default platform can do, as (9, 0); None without."""
+    device = client.devices()[0]
+    if client.platform_of(device) != "cuda":
+        return None
+    return tuple([int(part) for part in device.compute_capability.split(".")])
 
 
 def from_dlpack(x: Any, device: Any = None, copy: bool | None = None) -> ArrayImpl:

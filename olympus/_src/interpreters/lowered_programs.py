@@ -24,7 +24,7 @@ from olympus._src.interpreters import (
 from olympus._src.interpreters.concrete_arrays import as_array, on_device
 from olympus._src.lowering import module as lowering
 from olympus._src.lowering import operation_paths
-from olympus._src.runtime import build_options, callback, client
+from olympus._src.runtime import build_options, callback, client, executable
 from olympus._src.sharding.division import Division
 
 _without_high_types = LateRule("interpreters.hi_lowering", "without_high_types")
@@ -236,7 +236,10 @@ def _lower(
     needed = [c for c, k in zip(consts, kept_mask[:n_consts], strict=True) if k]
     if division is None:
         place = device if committed else None
-        arrays = on_device([as_array(c, place) for c in needed], device)
+        is_absent = executable.is_absent([device])
+        place = None if is_absent else place
+        arrays = [as_array(c, place) for c in needed]
+        arrays = arrays if is_absent else on_device(arrays, device)
     else:  # which knows where they go when it is compiled
         arrays = list(map(as_array, needed))
         division = of_kept(division, len(arrays), kept_mask[n_consts:], whole)

@@ -26,6 +26,8 @@ def _lower(ctx: Any, x: str, *, sharding: Any) -> str:
     aval = ctx.avals_out[0]
     x = ctx.block.emit(partitioning.constraint(symbol, sharding.spec, x, aval))
     kind = sharding.other_memory_kind
+    if kind is None and ctx.module.has_other_memories:
+        kind = sharding.memory_kind  # the value may have been in another one
     return x if kind is None else memory_kinds.lower_move(ctx, x, memory_kind=kind)
 
 

@@ -41,6 +41,7 @@ class Module:
       has_dynamic_calls: whether it calls functions that were written for dynamic sizes.
       path: that of the operation that is being written, see `operation_paths`.
       divided_over: the mesh that the program is divided over; None for one device.
+      has_other_memories: whether values may be in other memories than the default.
       manual: the axes of a mesh that what is being written is manual along, or None.
       inspections: values whose sharding it reports when it is compiled.
     """
@@ -58,6 +59,7 @@ class Module:
         "divided_over",
         "functions",
         "has_dynamic_calls",
+        "has_other_memories",
         "inspections",
         "keepalives",
         "locate",
@@ -72,6 +74,7 @@ class Module:
         self.name = _symbol(name)
         self.variables: Sequence[str] = ()
         self.has_dynamic_calls = False
+        self.has_other_memories = False
         self.platform = platform
         self.locate = locate
         self.path: operation_paths.Path = (operation_paths.of_module(name),)
@@ -108,6 +111,7 @@ class Module:
             view.functions = self.functions
             view.callbacks, view.keepalives = self.callbacks, self.keepalives
             view.inspections = self.inspections
+            view.has_other_memories = self.has_other_memories
             view.variables = self.variables
             view._calling_python = self._calling_python
             view._meshes, view.divided_over = self._meshes, self.divided_over
@@ -373,6 +377,7 @@ def lower_module(
     module = Module(name, platform, locate)
     if division is not None:
         module.divided_over = division.mesh
+        module.has_other_memories = names_other_memories(program, division)
     effects = effects_.ordered(program.effects)
     block = builder.Block()
     names = [f"%arg{i}" for i in range(len(program.invars))]
@@ -412,14 +417,40 @@ def _in_their_memories(
     module: Module, block: Any, outs: list[str], program: Any, division: Division
 ) -> list[str]:
     """The results, marked where they live in other memories than the default."""
+    if not module.has_other_memories:
+        return outs
     moved = []
     rows = zip(outs, program.out_avals, division.out_shardings, strict=True)
     for out, aval, sharding in rows:
-        if sharding is not None and sharding.other_memory_kind is not None:
-            kind, memory = types.tensor_type(aval), sharding.other_memory_kind
+        memory = None if sharding is None else sharding.memory_kind
+        if memory is not None:
+            kind = types.tensor_type(aval)
             out = memory_kinds.emit_move(block, module.platform, out, kind, memory)
         moved.append(out)
     return moved
+
+
+def names_other_memories(program: ir.Olympuspr, division: Division) -> bool:
+    """Whether some sharding names another memory than the default of its devices.
+
+    Then those that name the default have values moved there, too.
+    """
+    places = [*division.in_shardings, *division.out_shardings]
+    return any(map(_is_in_other_memory, places)) or _moves_to_other_memories(program)
+
+
+def _is_in_other_memory(sharding: Any) -> bool:
+    return getattr(sharding, "other_memory_kind", None) is not None
+
+
+def _moves_to_other_memories(program: ir.Olympuspr) -> bool:
+    return any(
+        "memory_kind" in eqn.params
+        or _is_in_other_memory(eqn.params.get("sharding"))
+        or any(map(_moves_to_other_memories, ir.subprograms(eqn.params)))
+        for eqn in program.eqns
+        if eqn.params
+    )
 
 
 # Ordered effects are carried between programs by empty arrays: a program starts when

@@ -19,6 +19,7 @@ from olympus._src.lowering.module import (
     add_shardings,
     alias,
     function_text,
+    names_other_memories,
     with_attributes,
 )
 from olympus._src.sharding.division import Division
@@ -51,6 +52,7 @@ def lower_portable(
     module.share_by_text()
     if division is not None:
         module.divided_over = division.mesh
+        module.has_other_memories = names_other_memories(variants[0][1], division)
     module.variables, find_sizes = (), None
     if sizes is not None and sizes.names:
         module.variables, find_sizes = sizes.names, sizes.write

@@ -10,6 +10,7 @@ from olympus._src.core.array_type import Array, ArrayLike, OptionalArray
 from olympus._src.interpreters import evaluate
 from olympus._src.lax import contraction, shaping
 from olympus._src.lax import elementwise as lax
+from olympus._src.nn import cudnn_attention
 from olympus._src.numpy.softmax_functions import check_arrays, logsumexp, softmax
 
 _F32 = dtypes.as_dtype("float32")
@@ -90,7 +91,9 @@ def dot_product_attention(
       key_value_seq_lengths: integers [B]; keys from there on do not count.
       local_window_size: how far a query sees to the left and right: a pair, or one
         number for both.
-      implementation: None or 'xla'.
+      implementation: None or 'xla'; or 'cudnn' for cuDNN's fused kernels, on NVIDIA's
+        GPUs, which keep no matrix of scores. They take float16 and bfloat16, a multiple
+        of 8 features, windows to the left, and have first derivatives only.
       return_residual: also return the logarithms of the sums of the exponentials,
         [B, T, N].
 
@@ -99,6 +102,8 @@ def dot_product_attention(
 
     Raises:
       ValueError: shapes do not fit, or the implementation is unknown.
+      RuntimeError: there is no cuDNN for 'cudnn'.
+      NotImplementedError: cuDNN has no kernel for such operands.
 
     Source: Vaswani and others, "Attention is all you need" (2017), equation 1.
 
@@ -118,21 +123,27 @@ def dot_product_attention(
     _check_shapes(*arrays)
     _check_dtypes(*arrays)
     features = avals.aval_of(query).shape[-1]
+    window = None if local_window_size is None else tuple(local_window_size)
+    if implementation == "cudnn":
+        cudnn_attention.check_cudnn(query, key, window, is_causal)
+        if 0 in (*avals.aval_of(query).shape, *avals.aval_of(key).shape):
+            implementation = None  # there is nothing to compute
     return _attention(
         *present,
         flags=tuple([x is not None for x in arrays]),
         scale=1 / math.sqrt(features) if scale is None else float(scale),
         is_causal=bool(is_causal),
-        window=None if local_window_size is None else tuple(local_window_size),
+        window=window,
         with_sums=bool(return_residual),
+        by_cudnn=implementation == "cudnn",
     )
 
 
 def _check_implementation(implementation: str | None) -> None:
-    if implementation not in (None, "xla"):
+    if implementation not in (None, "xla", "cudnn"):
         raise ValueError(
-            "nn.dot_product_attention: implementation must be None or 'xla', got "
-            f"{implementation!r}; leave it out"
+            "nn.dot_product_attention: implementation must be None, 'xla' or 'cudnn', "
+            f"got {implementation!r}; leave it out"
         )
 
 
@@ -218,13 +229,38 @@ def _attention(
     is_causal: bool,
     window: Any,
     with_sums: bool,
+    by_cudnn: bool,
 ) -> Any:
     remaining = iter(operands)
     inputs: list[Any] = [next(remaining) if there else None for there in flags]
-    query, key, value, bias, mask, q_lengths, kv_lengths = inputs
-    single = avals.aval_of(query).ndim == 3
+    single = avals.aval_of(inputs[0]).ndim == 3
     if single:
-        query, key, value = (shaping.expand_dims(x, (0,)) for x in (query, key, value))
+        inputs[:3] = [shaping.expand_dims(x, (0,)) for x in inputs[:3]]
+    attend = cudnn_attention.attend if by_cudnn else _attend
+    out, sums = attend(
+        *inputs, scale=scale, is_causal=is_causal, window=window, with_sums=with_sums
+    )
+    if single:
+        out = shaping.squeeze(out, (0,))
+        sums = None if sums is None else shaping.squeeze(sums, (0,))
+    return (out, sums) if with_sums else out
+
+
+def _attend(
+    query: Any,
+    key: Any,
+    value: Any,
+    bias: Any,
+    mask: Any,
+    q_lengths: Any,
+    kv_lengths: Any,
+    *,
+    scale: float,
+    is_causal: bool,
+    window: Any,
+    with_sums: bool,
+) -> tuple[Any, Any]:
+    """Weighted means of values, and logarithms of sums or None, of a batch."""
     seen = _seen(query, key, mask, q_lengths, kv_lengths, is_causal, window)
     scores = _scores(query, key, bias, seen, scale)
     out, sums = _weighted_means(scores, value, avals.aval_of(query).dtype, with_sums)
@@ -232,10 +268,7 @@ def _attention(
         shape = avals.aval_of(out).shape
         is_valid = lax.lt(_positions(shape, 1), _lengths(q_lengths, shape))
         out = lax.select(is_valid, out, shaping.full_like(out, 0))
-    if single:
-        out = shaping.squeeze(out, (0,))
-        sums = None if sums is None else shaping.squeeze(sums, (0,))
-    return (out, sums) if with_sums else out
+    return out, sums
 
 
 def _positions(shape: Any, axis: int) -> Any:

@@ -24,11 +24,10 @@ from olympus._src.lax import (
     shaping,
 )
 from olympus._src.lax.precision import DotDimensionNumbers
-from olympus._src.numerics.scaled_dot import scale_blocks
+from olympus._src.numerics.block_scaled_dot import SCALED_IN, scaled_matmul_p
 from olympus._src.numpy import creation
 
 _F32 = np.dtype(np.float32)
-_ROWS = (((2,), (2,)), ((0,), (0,)))
 
 
 def scaled_matmul(
@@ -38,7 +37,10 @@ def scaled_matmul(
     rhs_scales: ArrayLike,
     preferred_element_type: DTypeLike = np.float32,
 ) -> Array:
-    """Products of rows whose blocks have scales, computed in float32.
+    """Products of rows whose blocks have scales, added up in float32.
+
+    NVIDIA's GPUs that have units for blocks of few bits use them, where the formats are
+    those of `get_scaled_dot_general_config`.
 
     Args:
       lhs: array [b, m, k].
@@ -52,6 +54,7 @@ def scaled_matmul(
 
     Raises:
       ValueError: numbers of axes or sizes do not agree.
+      TypeError: numbers are complex.
 
     Source: microscaling formats, as above.
 
@@ -79,10 +82,19 @@ def scaled_matmul(
                 "nn.scaled_matmul: scales must have the sizes of their operand, or a "
                 f"divisor of the last, got {s.short()} for {x.short()}"
             )
-    out = contraction.dot_general(
-        scale_blocks(lhs, lhs_scales, _F32), scale_blocks(rhs, rhs_scales, _F32), _ROWS
-    )
+    if any(dtypes.kind(v.dtype) not in "fiu" for v in (a, b, sa, sb)):
+        raise TypeError(
+            "nn.scaled_matmul: operands and scales must be real numbers, got "
+            f"{listed}; multiply the real and imaginary parts by themselves"
+        )
     dtype = dtypes.canonicalize_dtype(dtypes.as_dtype(preferred_element_type))
+    out = scaled_matmul_p.bind(
+        lhs,
+        rhs,
+        lhs_scales,
+        rhs_scales,
+        preferred_element_type=dtype if dtype in SCALED_IN else _F32,
+    )
     return elementwise.convert(out, dtype)
 
 
@@ -90,7 +102,7 @@ class BlockScaleConfig(NamedTuple):
     """How an operand of `scaled_dot_general` is quantized.
 
     Attributes:
-      mode: 'mxfp8' or 'nvfp4'.
+      mode: 'mxfp8', 'mxfp4' or 'nvfp4'.
       block_size: how many numbers share a scale.
       data_type: dtype of the numbers.
       scale_type: dtype of the scales.
@@ -113,7 +125,8 @@ def get_scaled_dot_general_config(
 
     Args:
       mode: 'mxfp8': blocks of 32 numbers float8_e4m3fn, scales that are powers of two;
-        or 'nvfp4': blocks of 16 numbers float4_e2m1fn, scales float8_e4m3fn.
+        'mxfp4': likewise, of numbers float4_e2m1fn;
+        'nvfp4': blocks of 16 numbers float4_e2m1fn, scales float8_e4m3fn.
       global_scale: for 'nvfp4', array [1] that numbers are divided by first.
 
     Raises:
@@ -126,15 +139,16 @@ def get_scaled_dot_general_config(
     """
     names = {
         "mxfp8": (32, "float8_e4m3fn", "float8_e8m0fnu"),
+        "mxfp4": (32, "float4_e2m1fn", "float8_e8m0fnu"),
         "nvfp4": (16, "float4_e2m1fn", "float8_e4m3fn"),
     }
     if mode not in names:
         raise ValueError(
-            f"nn.get_scaled_dot_general_config: mode must be 'mxfp8' or 'nvfp4', got "
-            f"{mode!r}"
+            "nn.get_scaled_dot_general_config: mode must be 'mxfp8', 'mxfp4' or "
+            f"'nvfp4', got {mode!r}"
         )
     size, data, scale = names[mode]
-    if mode == "mxfp8":
+    if mode != "nvfp4":
         global_scale = None
     elif global_scale is None:
         global_scale = creation.ones((1,), np.float32)
@@ -157,7 +171,7 @@ def _quantize_rows(x: Any, config: BlockScaleConfig) -> tuple[Any, Any]:
     largest = reductions.reduce_max(elementwise.abs_(blocks), (3,))
     top = np.float32(dtypes.finfo(config.data_type).max)
     scale = elementwise.div(largest, top)
-    if config.mode == "mxfp8":
+    if config.mode != "nvfp4":
         scale = _power_above(scale)
     else:
         most = np.float32(dtypes.finfo(config.scale_type).max)
@@ -193,43 +207,80 @@ def _power_above(x: Any) -> Any:
     return elementwise.min_(shaping.bitcast_convert_type(above, _F32), highest)
 
 
-def _product(x: Any, y: Any, first: BlockScaleConfig, second: BlockScaleConfig) -> Any:
-    """Rows times rows, both in few bits, in float32."""
+def _product(
+    x: Any, y: Any, first: BlockScaleConfig, second: BlockScaleConfig, dtype: Any
+) -> Any:
+    """Rows times rows, both in few bits; in a dtype, or float32 with whole scales."""
+    wholes = [c.global_scale for c in (first, second) if c.global_scale is not None]
     a, a_scales = _quantize_rows(x, first)
     b, b_scales = _quantize_rows(y, second)
-    out = scaled_matmul(a, b, a_scales, b_scales)
-    for config in (first, second):
-        if config.global_scale is not None:
-            whole = elementwise.convert(config.global_scale, _F32)
-            out = elementwise.mul(out, shaping.reshape(whole, ()))
+    out = scaled_matmul(a, b, a_scales, b_scales, _F32 if wholes else dtype)
+    for whole in wholes:
+        out = elementwise.mul(out, _number(whole))
     return out
+
+
+def _number(whole: Any) -> Any:
+    return shaping.reshape(elementwise.convert(whole, _F32), ())
 
 
 def _transpose_blocks(x: Any) -> Any:
     return families.transpose_p.bind(x, permutation=(0, 2, 1))
 
 
-def _rows_by_rows(x: Any, y: Any, configs: Any) -> Any:
-    """The product, whose derivatives are products in few bits, too."""
+def _rows_by_rows(x: Any, y: Any, configs: Any, dtype: Any) -> Any:
+    """The product; its derivatives are products in few bits, too, but for nvfp4."""
 
     @custom_vjp
     def product(x: Any, y: Any) -> Any:
-        return _product(x, y, configs[0], configs[1])
+        return _product(x, y, configs[0], configs[1], dtype)
 
     def forward(x: Any, y: Any) -> Any:
         return product(x, y), (x, y)
 
     def back(saved: Any, ct: Any) -> Any:
         x, y = saved
-        dx = _product(ct, _transpose_blocks(y), configs[2], configs[1])
-        dy = _product(
-            _transpose_blocks(ct), _transpose_blocks(x), configs[2], configs[0]
+        sides = (ct, _transpose_blocks(y)), tuple(map(_transpose_blocks, (ct, x)))
+        if configs[2].mode == "nvfp4":
+            slopes = [
+                _keep_in_range(_exact_product(left, right), operand, config)
+                for (left, right), operand, config in zip(
+                    sides, saved, configs[:2], strict=True
+                )
+            ]
+        else:
+            slopes = [
+                _product(left, right, configs[2], config, dtype)
+                for (left, right), config in zip(sides, configs[1::-1], strict=True)
+            ]
+        return tuple(
+            [
+                elementwise.convert(slope, avals.aval_of(operand).dtype)
+                for slope, operand in zip(slopes, saved, strict=True)
+            ]
         )
-        kinds = avals.aval_of(x).dtype, avals.aval_of(y).dtype
-        return elementwise.convert(dx, kinds[0]), elementwise.convert(dy, kinds[1])
 
     product.defvjp(forward, back)
     return product(x, y)
+
+
+def _exact_product(x: Any, y: Any) -> Any:
+    """Rows times rows in float32; four bits are too few for cotangents."""
+    x, y = elementwise.convert(x, _F32), elementwise.convert(y, _F32)
+    return contraction.dot_general(x, y, (((2,), (2,)), ((0,), (0,))))
+
+
+def _keep_in_range(slope: Any, operand: Any, config: BlockScaleConfig) -> Any:
+    """Zero where a number is beyond what its format holds: there it is constant."""
+    if config.global_scale is None:
+        return slope
+    top = float(dtypes.finfo(config.data_type).max)
+    top *= float(dtypes.finfo(config.scale_type).max)
+    bound = elementwise.mul(_number(config.global_scale), np.float32(top))
+    size = elementwise.abs_(elementwise.convert(operand, _F32))
+    bound = shaping.broadcast_in_dim(bound, avals.aval_of(size).shape, ())
+    zero = families.full_like(slope, 0)
+    return elementwise.select_n(elementwise.le(size, bound), zero, slope)
 
 
 def scaled_dot_general(
@@ -242,7 +293,9 @@ def scaled_dot_general(
 ) -> Array:
     """A contraction of operands that are quantized first.
 
-    Derivatives are contractions of that kind, too; rounding itself has slope one.
+    Derivatives are contractions of that kind, too; rounding itself has slope one. Where
+    cotangents are to be 'nvfp4', derivatives are plain contractions, and zero for
+    numbers beyond the format's largest.
 
     Args:
       lhs, rhs: floating arrays.
@@ -285,9 +338,9 @@ def scaled_dot_general(
     (cx, cy), (bx, by) = dimension_numbers
     first, x_free = _as_rows(lhs, x, cx, bx)
     second, y_free = _as_rows(rhs, y, cy, by)
-    out = _rows_by_rows(first, second, configs)
-    shape = (*[x.shape[d] for d in bx], *x_free, *y_free)
     dtype = dtypes.canonicalize_dtype(dtypes.as_dtype(preferred_element_type))
+    out = _rows_by_rows(first, second, configs, dtype)
+    shape = (*[x.shape[d] for d in bx], *x_free, *y_free)
     return elementwise.convert(shaping.reshape(out, shape), dtype)
 
 

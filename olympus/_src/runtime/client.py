@@ -109,7 +109,8 @@ def _start() -> None:
                 _start_installed()
         first = next(iter(_clients.values()))
         _default = first.local_devices()[0]
-        _note_several(sum(c.local_device_count() for c in _clients.values()) > 1)
+        n_devices = sum(c.local_device_count() for c in _clients.values())
+        _note_several(n_devices > 1 or bool(_described))
         _started = True
     for begin in _on_start:
         begin()
@@ -387,7 +388,20 @@ def platform_of(device: Device) -> str:
     for name, candidate in _clients.items():
         if candidate is device.client:
             return name
+    for candidate, name in _described:
+        if candidate is device.client:
+            return name
     return _canonical(device.platform)
+
+
+# Clients of devices that are not here, with their platforms' exact names.
+_described: list[tuple[Client, str]] = []
+
+
+def note_described(client: Client, platform: str) -> None:
+    """Says of which platform devices are that are only described, to compile for."""
+    _described.append((client, platform))
+    note_mesh()
 
 
 # -- devices ---------------------------------------------------------------------------

@@ -10,6 +10,7 @@ import itertools
 import os
 import threading
 import time
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from olympus._src.foundation import caching, compile_notes, config, events, logs
@@ -147,14 +148,14 @@ def load(
     if cache is None:
         if is_on():
             compile_notes.add(_why_unused(options))
-        return compiling.load(_code(text), devices, built, options)
+        return build(_code(text), devices, built, options)
     from olympus._src.runtime import cache_key
 
     key = cache_key.key(_code(text), built, devices[0])
     events.record_event(_EVENTS + "compile_requests_use_cache")
 
     def compile_again() -> LoadedExecutable:
-        return compiling.load(_code(text), devices, built, options)
+        return build(_code(text), devices, built, options)
 
     def parts() -> dict[str, str]:
         return cache_key.parts(_code(text), built, devices[0], options)
@@ -182,6 +183,47 @@ def _why_unused(options: Options) -> str:
     if _is_dumping(options):
         return "not looked for on disk, since XLA is to write dumps of it"
     return f"the cache on disk is off: {folder() or 'no folder'} cannot be used"
+
+
+def build(
+    code: Any,
+    devices: DeviceList,
+    built: CompileOptions,
+    options: Options,
+    callbacks: Sequence[Callable[..., Any]] = (),
+) -> LoadedExecutable:
+    """Compiles a module; what XLA measures for it on a GPU is kept in the cache."""
+    extra = _xla_caches(built, devices[0])
+    if extra:
+        # A copy: the options themselves are part of the keys of programs.
+        built = CompileOptions.ParseFromString(built.SerializeAsString())
+        built.env_option_overrides = [*built.env_option_overrides, *extra]
+    return compiling.load(code, devices, built, options, callbacks)
+
+
+# Names of XLA's caches, which are its options.
+TUNING = "xla_gpu_per_fusion_autotune_cache_dir"
+KERNELS = "xla_gpu_kernel_cache_file"
+
+
+def _xla_caches(built: CompileOptions, device: Any) -> list[tuple[str, Any]]:
+    """Options for the caches that XLA keeps by itself, beside the compiled programs."""
+    if device.platform == "cpu" or client.platform_of(device) != "cuda":
+        return []
+    chosen = (compiler.persistent_cache_enable_xla_caches.value or "none").split(",")
+    chosen = [name.strip() for name in chosen]
+    cache = _open() if is_on() else None
+    if cache is None or chosen == ["none"]:
+        return []
+    names = [n for n in (TUNING, KERNELS) if n in chosen or "all" in chosen]
+    extra: list[tuple[str, Any]] = [(n, os.path.join(cache.folder, n)) for n in names]
+    if TUNING in names:
+        # One of several processes writes; the others would write the same.
+        mode = "UPDATE" if client.process_index() == 0 else "READ"
+        name = "xla_gpu_experimental_autotune_cache_mode"
+        extra.append((name, f"AUTOTUNE_CACHE_MODE_{mode}"))
+    of_user = {name for name, _ in built.env_option_overrides}
+    return [(name, value) for name, value in extra if name not in of_user]
 
 
 def has(

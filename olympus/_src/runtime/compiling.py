@@ -39,7 +39,7 @@ def load(
     try:
         return interrupts.run_uninterrupted(compile_and_load, *args)
     except XlaRuntimeError as error:
-        raise partitioners.take_error() or _compile_error(error, options) from None
+        raise partitioners.take_error() or compile_error(error, options) from None
 
 
 def load_serialized(
@@ -64,7 +64,8 @@ def serialize(loaded: LoadedExecutable) -> bytes:
     return interrupts.run_uninterrupted(loaded.serialize)
 
 
-def _compile_error(error: Exception, options: Options) -> Exception:
+def compile_error(error: Exception, options: Options) -> Exception:
+    """The error for one of the compiler, which names a wrong option of the user's."""
     message = str(error)
     about_options = "compile option" in message or "setting option" in message
     wrong = [name for name, _ in options if name in message]

@@ -20,6 +20,7 @@ from typing import Any
 from olympus._src import native
 from olympus._src.foundation import compile_notes
 from olympus._src.runtime import (
+    absent_devices,
     client,
     compile_cache,
     compiling,
@@ -32,6 +33,7 @@ from olympus._src.runtime import (
     versions,
     waiting,
 )
+from olympus._src.runtime.absent_devices import AbsentProgram
 from olympus._src.runtime.array import ArrayImpl, deleted_array_error
 from olympus._src.runtime.callback_program import CallbackProgram
 from olympus._src.runtime.compiling import Options
@@ -39,7 +41,7 @@ from olympus._src.runtime.shardings import placement_of
 from olympus._src.runtime.stored_program import StoredProgram
 from olympus._src.runtime.versions import Device, LoadedExecutable, XlaRuntimeError
 
-Program = LoadedExecutable | CallbackProgram | StoredProgram
+Program = LoadedExecutable | CallbackProgram | StoredProgram | AbsentProgram
 
 # -- compiling -------------------------------------------------------------------------
 
@@ -76,6 +78,8 @@ def compile(
     chosen = list(devices) if devices else [client.default_device()]
     text = mlir.refine_shapes(text) if has_dynamic_sizes else text
     code = text.encode() if isinstance(text, str) else text
+    if is_absent(chosen):
+        return _compile_for_absent(code, chosen, options, host_callbacks)
     cpu_kernels.prepare_for(code)
     parts = len(chosen) // num_replicas if num_partitions is None else num_partitions
     built = compiling.compile_options(options, chosen, num_replicas, parts)
@@ -86,12 +90,26 @@ def compile(
     if not host_callbacks:
         # A program that users divide calls functions of this process.
         if not may_keep or partitioners.TARGET.encode() in code:
-            return compiling.load(code, device_list, built, options)
+            return compile_cache.build(code, device_list, built, options)
         return compile_cache.load(text, device_list, built, options)
     compile_notes.add("never kept on disk: it calls Python functions of this process")
     if place.is_cpu:
         return CallbackProgram(code, chosen, options, host_callbacks)
-    return compiling.load(mlir.parse(code), device_list, built, options, host_callbacks)
+    module = mlir.parse(code)
+    return compile_cache.build(module, device_list, built, options, host_callbacks)
+
+
+def is_absent(devices: Sequence[Device] | None) -> bool:
+    """Whether devices are not here, but described, to compile for."""
+    return devices is not None and any(map(versions.is_described, devices[:1]))
+
+
+def _compile_for_absent(
+    code: bytes, devices: list[Device], options: Options, callbacks: Sequence[Any]
+) -> AbsentProgram:
+    if callbacks:
+        absent_devices.refuse_callbacks(devices)
+    return absent_devices.compile_for(code, devices, options)
 
 
 def is_stored(
@@ -99,6 +117,8 @@ def is_stored(
 ) -> bool:
     """Whether `compile` would find the program on disk."""
     chosen = list(devices) if devices else [client.default_device()]
+    if is_absent(chosen):
+        return False
     built = compiling.compile_options(options, chosen, 1, len(chosen))
     return compile_cache.has(text, chosen[0], built, options)
 
@@ -136,6 +156,7 @@ class Executable:
     )
 
     execute: Callable[[list[Any]], list[ArrayImpl]]
+    execute_one: Callable[[list[Any]], ArrayImpl]
 
     def __init__(
         self,
@@ -163,11 +184,16 @@ class Executable:
                 self.devices = list(loaded.devices)
             else:
                 self.devices = self.loaded.local_devices()
+        self._handlers: list[Any] = []
+        self.in_shardings = in_shardings
+        if isinstance(loaded, AbsentProgram):
+            self._is_local, self._name = False, ""
+            self.execute, self.execute_one = loaded.refuse, loaded.refuse
+            return
         self._handlers = [
             versions.result_handler(aval.storage, sharding, committed)
             for aval, sharding in zip(self.out_avals, self.shardings, strict=True)
         ]
-        self.in_shardings = in_shardings
         self._is_local = all(s.is_fully_addressable for s in self.shardings) and all(
             s.is_fully_addressable for s in in_shardings or ()
         )

@@ -90,6 +90,12 @@ def explicit(direction: str) -> Iterator[None]:
 def explain(error: versions.XlaRuntimeError) -> Exception:
     """The error for one of a transfer, which says what to do about a guard."""
     text = str(error)
+    if "compile-only client" in text:
+        return RuntimeError(
+            "device_put: arrays must be put on devices that are here, got one that is "
+            "only described, of get_topology_desc; describe the arguments of programs "
+            "for it by ShapeDtypeStruct"
+        )
     if "Disallowed" not in text:
         return error
     direction = text.partition("Disallowed ")[2].partition(" transfer")[0]

@@ -14,7 +14,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from olympus._src.runtime import client, dlpack_struct, transfer, versions, waiting
+from olympus._src.runtime import (
+    client,
+    dlpack_struct,
+    guards,
+    transfer,
+    versions,
+    waiting,
+)
 from olympus._src.runtime.shardings import (
     Index,
     Part,
@@ -41,16 +48,15 @@ def put(x: np.ndarray, aval: Any, sharding: Sharding, committed: bool = True) ->
         return put_parts(lambda index: x[index], aval, sharding, committed)
     # jaxlib copies the parts itself, if no two devices hold the same one.
     views, devices = [x[part.slices] for part in local], [p.device for p in local]
-    return versions.batched_device_put(
-        aval,
-        sharding,
-        views,
-        devices,
-        committed,
-        True,
-        versions.IMMUTABLE_DURING_CALL,
-        True,
-    )
+    how = True, versions.IMMUTABLE_DURING_CALL
+    return _put(aval, sharding, views, devices, committed, *how)
+
+
+def _put(aval: Any, sharding: Any, views: Any, devices: Any, *how: Any) -> Any:
+    try:
+        return versions.batched_device_put(aval, sharding, views, devices, *how, True)
+    except versions.XlaRuntimeError as error:
+        raise guards.explain(error) from None
 
 
 def put_parts(
@@ -72,16 +78,9 @@ def put_parts(
         copy[...] = part_at(part.slices)
         copy.flags.writeable = False
         copies[part.device] = copy
-    return versions.batched_device_put(
-        aval,
-        sharding,
-        [copies[part.source] for part in local],
-        [part.device for part in local],
-        committed,
-        False,
-        versions.ZERO_COPY,
-        True,
-    )
+    views, devices = [copies[p.source] for p in local], [p.device for p in local]
+    how = False, versions.ZERO_COPY
+    return _put(aval, sharding, views, devices, committed, *how)
 
 
 def place(buffer: Any, sharding: Sharding) -> Any:

@@ -14,7 +14,7 @@ from collections.abc import Callable
 from typing import Any
 
 from olympus._src.foundation import config
-from olympus._src.runtime import versions
+from olympus._src.runtime import cuda_libraries, versions
 from olympus._src.runtime.versions import Client
 
 
@@ -124,8 +124,12 @@ def start(
       num_nodes: how many there are.
 
     Raises:
-      RuntimeError: the plug-in is of another version than jaxlib.
+      RuntimeError: the plug-in is of another version than jaxlib, or cannot work with
+        the libraries of CUDA that are here.
     """
+    if plugin.platform == "cuda":
+        cuda_libraries.load_installed()
+        cuda_libraries.check(plugin.kernels, config.cuda_visible_devices.value)
     load(plugin)
     options = options_of(plugin)
     if store is not None:
@@ -176,6 +180,12 @@ def version_of(platform: str) -> str:
     return " ".join([f"{name}=={version}" for name, version in _distributions(plugin)])
 
 
+def library_version(key: str) -> int | None:
+    """The version of a library of CUDA, as in 'cudnn'; None where there is none."""
+    plugin = installed_plugins().get("cuda")
+    return None if plugin is None else cuda_libraries.version(plugin.kernels, key)
+
+
 def _names(plugin: Plugin) -> tuple[str, ...]:
     """The packages that a plug-in consists of: kernels, and the library."""
     if plugin.kernels is None:
@@ -211,12 +221,24 @@ def _gpu_options(platform: str) -> dict[str, Any]:
     env = os.environ.get
     options: dict[str, Any] = {"platform_name": platform}
     options["allocator"] = _allocator(env("XLA_PYTHON_CLIENT_ALLOCATOR", "default"))
-    fraction = env("XLA_CLIENT_MEM_FRACTION") or env("XLA_PYTHON_CLIENT_MEM_FRACTION")
-    if fraction:
-        options["memory_fraction"] = float(fraction)
+    fractions = env("XLA_CLIENT_MEM_FRACTION"), env("XLA_PYTHON_CLIENT_MEM_FRACTION")
+    if all(fractions):
+        raise ValueError(
+            "XLA_CLIENT_MEM_FRACTION: it and XLA_PYTHON_CLIENT_MEM_FRACTION must not "
+            f"both be set, got {fractions}; remove the second, which is its old name"
+        )
+    if any(fractions):
+        options["memory_fraction"] = float(fractions[0] or fractions[1] or 0)
     preallocate = env("XLA_PYTHON_CLIENT_PREALLOCATE")
     if preallocate:
         options["preallocate"] = preallocate.lower() not in ("false", "0")
+    collective_mb = env("XLA_PYTHON_CLIENT_COLLECTIVE_MEM_SIZE_MB")
+    if collective_mb:
+        options["collective_memory_size"] = int(collective_mb) << 20
+    for name in ("abort_collectives_on_failure", "use_tfrt_gpu_client"):
+        switch = env(f"XLA_PYTHON_CLIENT_{name.upper()}")
+        if switch:
+            options[name] = bool(int(switch))
     setting = config.cuda_visible_devices if platform == "cuda" else None
     if setting is None:
         setting = config.rocm_visible_devices
@@ -225,7 +247,7 @@ def _gpu_options(platform: str) -> dict[str, Any]:
     return options
 
 
-_ALLOCATORS = ("default", "platform", "bfc", "cuda_async")
+_ALLOCATORS = ("default", "platform", "bfc", "cuda_async", "vmm", "address")
 
 
 def _allocator(name: str) -> str:

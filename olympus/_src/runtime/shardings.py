@@ -170,6 +170,12 @@ class SingleDeviceSharding(versions.SingleDeviceSharding):
       memory_kind: the kind of its memory; None for the device's default.
     """
 
+    def __new__(
+        cls, device: Device, *, memory_kind: str | None = None
+    ) -> SingleDeviceSharding:
+        own = _DescribedDeviceSharding if versions.is_described(device) else cls
+        return super().__new__(own)
+
     def __init__(self, device: Device, *, memory_kind: str | None = None) -> None:
         kind = checked_memory_kind(device, memory_kind)
         super().__init__(device, memory_kind=kind)
@@ -207,6 +213,27 @@ class SingleDeviceSharding(versions.SingleDeviceSharding):
         return f"SingleDeviceSharding(device={self._device!r}{kind})"
 
 
+class _DescribedDeviceSharding(SingleDeviceSharding):
+    """The same for a device that is not here, of whose memories jaxlib knows nothing.
+
+    It is no class of its own to users.
+    """
+
+    def __init__(self, device: Device, *, memory_kind: str | None = None) -> None:
+        self._described_kind = checked_memory_kind(device, memory_kind)
+        super().__init__(device, memory_kind=memory_kind)
+
+    @property
+    def memory_kind(self) -> str:
+        return self._described_kind
+
+    _memory_kind = memory_kind
+
+
+_DescribedDeviceSharding.__name__ = SingleDeviceSharding.__name__
+_DescribedDeviceSharding.__qualname__ = SingleDeviceSharding.__qualname__
+
+
 def make_single_device_sharding(
     device: Device, *, memory_kind: str | None = None
 ) -> SingleDeviceSharding:
@@ -226,7 +253,13 @@ def make_single_device_sharding(
 
 def default_memory_kind(device: Device) -> str:
     """The kind of memory that a device's arrays are in unless one asks for another."""
-    return device.default_memory().kind
+    try:
+        return device.default_memory().kind
+    except versions.XlaRuntimeError:  # one that is only described has no memory
+        return _DESCRIBED_KINDS[0]
+
+
+_DESCRIBED_KINDS = ("device", "pinned_host")
 
 
 def checked_memory_kind(device: Device, kind: str | None) -> str:
@@ -235,15 +268,26 @@ def checked_memory_kind(device: Device, kind: str | None) -> str:
     Raises:
       ValueError: the device has none of that kind.
     """
-    if kind is None:
-        return default_memory_kind(device)
-    known = [m.kind for m in device.addressable_memories()]
+    global _other_memories
+    default = default_memory_kind(device)
+    if kind in (None, default):
+        return default
+    known = [m.kind for m in device.addressable_memories()] or [*_DESCRIBED_KINDS]
     if kind not in known:
         raise ValueError(
             f"memory_kind: must be one of {', '.join(map(repr, known))} on {device}, "
             f"got {kind!r}"
         )
+    _other_memories = True
     return kind
+
+
+_other_memories = False
+
+
+def other_memories_are_in_use() -> bool:
+    """Whether some sharding names another memory than the default of its device."""
+    return _other_memories
 
 
 def _unpickle(platform: str, id_: int, kind: str | None) -> SingleDeviceSharding:

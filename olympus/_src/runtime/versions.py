@@ -165,9 +165,23 @@ def start_plugin_client(
     return _jax.get_c_api_client(platform, options, store, None, False, True)
 
 
+def is_described(device: Any) -> bool:
+    """Whether a device is not here, but described, to compile for."""
+    return isinstance(device.client, _CompileOnlyClient)
+
+
+_CompileOnlyClient: Any = _jax.CompileOnlyPyClient
+
+
 def describe_devices(c_api: Any, topology: str, options: dict[str, Any]) -> list[Any]:
     """Devices that a plug-in describes, to compile for."""
     description = _jax.get_c_api_topology(c_api, topology, options)
+    return list(description._make_compile_only_devices())
+
+
+def describe_as_absent(devices: list[Any]) -> list[Any]:
+    """Devices like those of a platform that runs here, only to compile for."""
+    description = _jax.get_topology_for_devices(devices)
     return list(description._make_compile_only_devices())
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from olympus._src.runtime import client
+from olympus._src.runtime import absent_devices, client, plugins, versions
 from olympus._src.sharding import device_meshes
 from olympus._src.sharding.meshes import Mesh
 
@@ -47,16 +47,22 @@ def get_attached_topology(platform: str | None = None) -> TopologyDescription:
 def get_topology_desc(
     topology_name: str = "", platform: str | None = None, **kwargs: Any
 ) -> TopologyDescription:
-    """Devices that are not here, to compile for; no platform of olympus describes any.
+    """Devices that are not here, to compile for, as a plug-in describes them.
+
+    Meshes and shardings of them serve `jit`, whose programs are lowered and compiled,
+    and can be read, but not run.
 
     Args:
-      topology_name: which devices, in the platform's words.
-      platform: its name; None for "tpu".
-      **kwargs: options of the platform.
+      topology_name: which devices, in the plug-in's words.
+      platform: its name, as in 'cuda'; None for 'tpu'.
+      **kwargs: options of the plug-in. For 'cuda': `target_config`, XLA's description
+        of a GPU (`GpuTargetConfig`) as text, and `topology`, how many there are, as in
+        '1x2x8' for one slice of two hosts with eight GPUs each.
 
     Raises:
-      RuntimeError: the platform is "tpu", which is not installed.
-      NotImplementedError: it is another one.
+      RuntimeError: the platform is 'tpu', which is not installed; or the plug-in
+        describes no such devices.
+      NotImplementedError: there is no plug-in for the platform.
 
     Example:
       >>> from olympus.experimental import topologies
@@ -65,16 +71,41 @@ def get_topology_desc(
         ...
       NotImplementedError: get_topology_desc: topology not implemented for cpu...
     """
+    plugin = plugins.installed_plugins().get(platform or "tpu")
+    if plugin is not None:
+        return TopologyDescription(_describe(plugin, topology_name, kwargs))
     if platform in (None, "tpu"):
         raise RuntimeError(
             f"get_topology_desc: topology {topology_name!r} requires TPU support, "
             "which is not installed; use get_attached_topology() for what is here"
         )
+    wanted = ""
+    if platform in ("cuda", "gpu"):
+        wanted = ", whose plug-in is missing; `pip install olympus[cuda13]`, or"
     raise NotImplementedError(
-        f"get_topology_desc: topology not implemented for {platform}; use "
-        "get_attached_topology() for the devices that are here, or lower(..., "
+        f"get_topology_desc: topology not implemented for {platform}{wanted or ';'} "
+        "use get_attached_topology() for the devices that are here, or lower(..., "
         "lowering_platforms=...) for programs of another platform"
     )
+
+
+def _describe(plugin: Any, name: str, options: dict[str, Any]) -> list[Any]:
+    # A plug-in with a GPU at hand takes that where it is told of no other.
+    missing = [x for x in ("target_config", "topology") if x not in options]
+    if plugin.platform == "cuda" and missing:
+        raise ValueError(
+            f"get_topology_desc: target_config and topology must be given for cuda, "
+            f"got no {' and no '.join(missing)}; pass XLA's GpuTargetConfig of the GPU "
+            "as text, and topology='1x1x1' for one"
+        )
+    try:
+        return absent_devices.describe(plugin, name, options)
+    except versions.XlaRuntimeError as error:
+        raise RuntimeError(
+            f"get_topology_desc: the devices must be such as the plug-in for "
+            f"{plugin.platform} describes, got topology {name!r} with the options "
+            f"{', '.join(options) or 'none'}; it says: {error}"
+        ) from None
 
 
 def make_mesh(

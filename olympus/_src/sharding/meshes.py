@@ -13,7 +13,7 @@ import numpy as np
 
 from olympus._src.foundation.interning import Interned
 from olympus._src.runtime import client
-from olympus._src.runtime.versions import Device, DeviceList, is_device
+from olympus._src.runtime.versions import Device, DeviceList, is_described, is_device
 
 
 class AxisType(enum.Enum):
@@ -306,10 +306,20 @@ class Mesh(_Axes):
     @property
     def local_devices(self) -> list[Device]:
         """Its devices of this process."""
-        if self.empty:
+        if self.empty or is_described(self.flat_devices[0]):
             return []
         mine = client.process_index(client.platform_of(self.flat_devices[0]))
         return [d for d in self.flat_devices if d.process_index == mine]
+
+    @property
+    def a_local_device(self) -> Device | None:
+        """One of this process, or one that is only described; None without any."""
+        if self.empty:
+            return None
+        first = self.flat_devices[0]
+        if is_described(first):
+            return first
+        return next(iter(self.local_devices), None)
 
     @property
     def is_multi_process(self) -> bool:

@@ -64,7 +64,7 @@ class NamedSharding(Interned, shardings.Sharding):
         kind = memory_kind
         if isinstance(mesh, Mesh) and not mesh.empty:
             client.note_mesh()
-            first = next(iter(mesh.local_devices), None)
+            first = mesh.a_local_device
             if first is not None:
                 kind = shardings.checked_memory_kind(first, memory_kind)
         sharding = cls._intern(
@@ -115,7 +115,7 @@ class NamedSharding(Interned, shardings.Sharding):
             return kind
         known = self._cached.get("default memory kind")
         if known is None:
-            first = next(iter(mesh.local_devices), None)
+            first = mesh.a_local_device
             known = kind if first is None else shardings.default_memory_kind(first)
             self._cached["default memory kind"] = known
         return None if kind == known else kind
