@@ -241,7 +241,7 @@ def resolve_arrays(args: tuple[Any, ...]) -> tuple[Any, ...]:
     A trace looks for its values among the arguments; it would not see one that an
     object holds.
     """
-    if all([isinstance(x, _PLAIN) for x in args]):
+    if all(isinstance(x, _PLAIN) for x in args):
         return args
     return tuple([_resolve(x) for x in args])
 
