@@ -421,3 +421,33 @@ def test_programs_by_the_keyword_of_jax():
         """
     )
     assert out.split() == ["[3.", "3.]", "eval_jaxpr"]
+
+
+# -- what JAX wrote --------------------------------------------------------------------
+
+# pickle.dumps([jnp.arange(3.0), jnp.asarray(1.0), jnp.ones(2, "bfloat16")], protocol=4)
+# of JAX 0.12.0.1.
+PICKLED = (
+    "gASVWAEAAAAAAABdlCiMDmpheC5fc3JjLmFycmF5lIwSX3JlY29uc3RydWN0X2FycmF5lJOUKIwWbnVt"
+    "cHkuX2NvcmUubXVsdGlhcnJheZSMDF9yZWNvbnN0cnVjdJSTlIwFbnVtcHmUjAduZGFycmF5lJOUSwCF"
+    "lEMBYpSHlChLAUsDhZRoB4wFZHR5cGWUk5SMAmY0lImIh5RSlChLA4wBPJROTk5K/////0r/////SwB0"
+    "lGKJQwwAAAAAAACAPwAAAECUdJR9lIwJd2Vha190eXBllIlzdJRSlGgDKGgGaAlLAIWUaAuHlChLASlo"
+    "EolDBAAAgD+UdJR9lGgYiHN0lFKUaAMoaAZoCUsAhZRoC4eUKEsBSwKFlGgPjAltbF9kdHlwZXOUjAhi"
+    "ZmxvYXQxNpSTlImIh5RSlChLA2gTTk5OSwJLAktAdJRiiUMEgD+AP5R0lH2UaBiJc3SUUpRlLg=="
+)
+
+
+def test_pickles_of_arrays_that_jax_wrote_are_read():
+    code = f"""
+        import base64, pickle
+        import jax
+        arrays = pickle.loads(base64.b64decode({PICKLED!r}))
+        print(arrays, all(isinstance(x, jax.Array) for x in arrays))
+        print(pickle.loads(pickle.dumps(arrays)))
+    """
+    out, _ = run_door("-c", textwrap.dedent(code))
+    text = (
+        "[Array([0., 1., 2.], dtype=float32), "
+        "Array(1., dtype=float32, weak_type=True), Array([1, 1], dtype=bfloat16)]"
+    )
+    assert out.splitlines() == [f"{text} True", text]

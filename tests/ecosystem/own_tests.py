@@ -4,6 +4,7 @@ Where the installed package has its test files, they are those. Otherwise they c
 the source distribution of the installed version, which pip fetches into build/.
 """
 
+import dataclasses
 import pathlib
 import subprocess
 import tarfile
@@ -13,11 +14,7 @@ import xml.etree.ElementTree as ElementTree
 from tests.ecosystem import figures, processes
 from tests.ecosystem.libraries import LIBRARIES
 
-TESTED = tuple(
-    name
-    for name, library in LIBRARIES.items()
-    if library.installed_tests or library.source_tests
-)
+TESTED = tuple(name for name, library in LIBRARIES.items() if library.ships_tests)
 
 _SOURCES = processes.ROOT / "build" / "ecosystem"
 _TIMEOUT_S = 3600
@@ -25,26 +22,39 @@ _TIMEOUT_S = 3600
 _PLUGIN = {processes.JAX: [], processes.OLYMPUS: ["-p", "olympus.compat.jax_pytest"]}
 
 
-def compare(python, name, workers="2"):
-    """The tests that pass on JAX, and those of them that pass on olympus.
+@dataclasses.dataclass(frozen=True)
+class Comparison:
+    """The tests of a library, on JAX and on olympus.
 
-    Returns:
-      Two sets of names; None where there are no test files.
+    Attributes:
+      shared: the names of the tests that pass on JAX.
+      passed: those of them that pass on olympus.
+      files: the number of test files that ran, and of all.
     """
-    paths = _test_files(python, name)
+
+    shared: set[str]
+    passed: set[str]
+    files: tuple[int, int]
+
+
+def compare(python, name, workers="2"):
+    """Runs the tests of a library on both; None where there are no test files."""
+    every_file = _test_files(python, name)
+    paths = every_file[:: LIBRARIES[name].every]
     if not paths:
         return None
     on_jax, on_olympus = (
         passed_tests(python, side, paths, workers)
         for side in (processes.JAX, processes.OLYMPUS)
     )
-    return on_jax, on_jax & on_olympus
+    return Comparison(on_jax, on_jax & on_olympus, (len(paths), len(every_file)))
 
 
 def _test_files(python, name):
+    """All test files of a library, in the order of their names."""
     library = LIBRARIES[name]
     if library.source_tests is not None:
-        return [_source(python, name) / library.source_tests]
+        return sorted(_source(python, name).glob(library.source_tests))
     root = library.module.split(".")[0]
     code = "import importlib.util as util; "
     code += f"print(*util.find_spec({root!r}).submodule_search_locations)"

@@ -19,8 +19,13 @@ _ENTRANCE = {JAX: [], OLYMPUS: ["-m", "olympus.compat.jax"]}
 _TIMEOUT_S = 600
 
 
-def environment(side):
-    """Variables of a process: no compiled programs on disk, and JAX's own modules."""
+def environment(side, cache=None):
+    """Variables of a process, with JAX's own modules.
+
+    Args:
+      side: what runs it.
+      cache: folder for compiled programs; None for none on disk.
+    """
     variables = dict(os.environ)
     variables.pop("PYTHONPATH", None)
     variables.update(
@@ -29,18 +34,25 @@ def environment(side):
         OLYMPUS_ENABLE_COMPILATION_CACHE="0",
         PYTHONWARNINGS="ignore",
     )
+    if cache is not None:
+        variables.update(
+            OLYMPUS_ENABLE_COMPILATION_CACHE="1",
+            OLYMPUS_CACHE_DIR=cache,
+            JAX_COMPILATION_CACHE_DIR=cache,
+            JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS="0",
+        )
     if side == OLYMPUS:
         variables["PYTHONPATH"] = str(ROOT)
     return variables
 
 
-def run_script(python, side, script, *words):
+def run_script(python, side, script, *words, cache=None):
     """Runs a script of this folder; gives the text of its error, or None."""
     command = [python, *_ENTRANCE[side], str(FOLDER / script), *map(str, words)]
     try:
         done = subprocess.run(
             command,
-            env=environment(side),
+            env=environment(side, cache),
             cwd=tempfile.gettempdir(),
             capture_output=True,
             text=True,
@@ -52,7 +64,7 @@ def run_script(python, side, script, *words):
     return None if done.returncode == 0 else done.stderr
 
 
-def run_json(python, side, script, name):
+def run_json(python, side, script, name, cache=None):
     """What a script of this folder writes for a library.
 
     Raises:
@@ -60,7 +72,7 @@ def run_json(python, side, script, name):
     """
     with tempfile.TemporaryDirectory() as folder:
         out = pathlib.Path(folder) / "out.json"
-        error = run_script(python, side, script, name, out)
+        error = run_script(python, side, script, name, out, cache=cache)
         if not out.exists():
             raise RuntimeError(f"{script} {name} on {side}: {error}")
         return json.loads(out.read_text(encoding="utf-8"))

@@ -1,11 +1,31 @@
 """Times of steps and of whole processes, on JAX and on olympus."""
 
 import statistics
+import tempfile
 
 from tests.ecosystem import processes
 
-# Workloads with a step in `steps.py`.
-TIMED = ("optax", "equinox", "flax_nnx", "diffrax", "numpyro", "haiku")
+# Workloads with a step in `steps.py`; the others transform no programs of their own.
+TIMED = (
+    "blackjax",
+    "diffrax",
+    "distrax",
+    "equinox",
+    "evosax",
+    "flax_linen",
+    "flax_nnx",
+    "haiku",
+    "jaxopt",
+    "jraph",
+    "lineax",
+    "mctx",
+    "numpyro",
+    "optax",
+    "optimistix",
+    "rlax",
+    "tfp",
+    "tinygp",
+)
 
 _PROCESSES = 3
 _SIDES = (processes.JAX, processes.OLYMPUS)
@@ -15,19 +35,31 @@ def measure(python, name):
     """The time of a step in microseconds, of the workload's process in CPU seconds.
 
     The processes of the two sides take turns, so that a busy machine slows both. The
-    time of a step is the median of the processes' best medians.
+    time of a step is the median of the processes' best medians. A process is timed
+    without compiled programs on disk, and with those of another one before it.
     """
     steps = {side: [] for side in _SIDES}
-    seconds = {side: [] for side in _SIDES}
     for _ in range(_PROCESSES):
         for side in _SIDES:
             table = processes.run_json(python, side, "steps.py", name)
             steps[side].append(table["step_us"])
+    medians = [round(statistics.median(steps[side]), 1) for side in _SIDES]
+    return {"step_us": medians, **measure_processes(python, name)}
+
+
+def measure_processes(python, name):
+    """The CPU seconds of the workload's process, cold and warm."""
+    cold, warm = [], []
     for side in _SIDES:
-        seconds[side] = processes.cpu_of_children(
-            lambda side=side: processes.run_json(python, side, "run_workload.py", name)
-        )
-    return {
-        "step_us": [round(statistics.median(steps[side]), 1) for side in _SIDES],
-        "process_s": [round(seconds[side], 1) for side in _SIDES],
-    }
+        cold.append(_seconds(python, side, name, None))
+        with tempfile.TemporaryDirectory() as cache:
+            _seconds(python, side, name, cache)
+            warm.append(_seconds(python, side, name, cache))
+    return {"process_s": cold, "warm_process_s": warm}
+
+
+def _seconds(python, side, name, cache):
+    used = processes.cpu_of_children(
+        lambda: processes.run_json(python, side, "run_workload.py", name, cache)
+    )
+    return round(used, 1)

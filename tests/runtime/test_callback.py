@@ -288,3 +288,37 @@ def test_weak_types_of_results():
     aval = aval_of(np.ones(3, np.float32), weak_type=True)
     program = load(calling(), aval, callbacks=[wrapped])
     assert call(program, ones())[0].weak_type
+
+
+@pytest.mark.slow
+def test_a_callback_waits_for_a_thread_that_calls_python():
+    out, _ = fresh.run("""
+        import faulthandler, sys, threading
+        sys.path[:0] = ["tests", "."]
+        faulthandler.dump_traceback_later(60, exit=True)
+        import numpy as np
+        import programs
+        from runtime.test_callback import load_calling, looping
+
+        n = 200_000
+        x = programs.put(np.ones(n, np.float32))
+        inner = programs.load(programs.double((n,)), x.aval)
+        loops = looping(inner, n)
+
+        def in_a_thread(value):
+            results = []
+            arguments = programs.put(value)
+            def work():
+                results.append(programs.call(loops, arguments)[0])
+            thread = threading.Thread(target=work)
+            thread.start()
+            thread.join()
+            return np.asarray(results[0])
+
+        outer = load_calling(in_a_thread, n)
+        for _ in range(20):
+            pending = programs.call(inner, programs.call(inner, x)[0])[0]
+            out = programs.call(inner, programs.call(outer, pending)[0])[0]
+        print(out.item(0))
+    """)
+    assert out.strip() == "64.0"

@@ -22,6 +22,7 @@ from olympus._src.runtime import (
     compiling,
     disk_cache,
     executable,
+    prefetch,
     private_folder,
 )
 
@@ -40,7 +41,7 @@ def quick_compiler(monkeypatch):
 
     def load_once(code, devices, built, options, *rest):
         key = (code, built.SerializeAsString())
-        if rest or key not in _compiled:
+        if any(rest) or key not in _compiled:
             _compiled[key] = compile_now(code, devices, built, options, *rest)
         return _compiled[key]
 
@@ -160,8 +161,7 @@ def test_a_loaded_program_takes_donated_memory(counts):
     assert counts.hits == 1
 
 
-def test_programs_that_call_python_are_not_kept(counts, folder):
-    text = """
+CALLING = """
     module @calls {
       func.func public @main(%x: tensor<3xf32>) -> tensor<3xf32> {
         %y = stablehlo.custom_call @xla_ffi_python_cpu_callback(%x) {
@@ -172,11 +172,22 @@ def test_programs_that_call_python_are_not_kept(counts, folder):
         return %y : tensor<3xf32>
       }
     }"""
-    for scale in (2, 3):
-        program = load(text, F3, callbacks=[lambda x, n=scale: (np.asarray(x) * n,)])
+
+
+def test_a_kept_program_calls_the_functions_that_it_is_loaded_with(counts):
+    for scale in (2, 3, 4):
+        program = load(CALLING, F3, callbacks=[lambda x, n=scale: (np.asarray(x) * n,)])
         np.testing.assert_array_equal(call(program, put(X))[0], scale * X)
-    assert not counts
-    assert not folder.exists()
+    assert (counts.hits, counts.misses) == (2, 1)
+
+
+def test_a_program_that_calls_python_is_not_loaded_ahead(counts, monkeypatch):
+    noted = []
+    monkeypatch.setattr(prefetch.trail, "note", lambda *words: noted.append(words))
+    load(CALLING, F3, callbacks=[lambda x: (x,)])
+    assert not noted
+    load(TEXT, F3)
+    assert len(noted) == 1
 
 
 # -- settings --------------------------------------------------------------------------

@@ -13,7 +13,13 @@ import numpy as np
 
 from olympus._src.core import avals, dtypes, ir, reads, trace
 from olympus._src.core.array_type import Array
-from olympus._src.foundation import caching, config, errors, user_warnings
+from olympus._src.foundation import (
+    array_protocol,
+    caching,
+    config,
+    errors,
+    user_warnings,
+)
 from olympus._src.interpreters import (
     concrete_arrays,
     direct_calls,
@@ -58,6 +64,7 @@ def program(arrays: int = 1, name: str | None = None) -> Callable[[F], F]:
                     return divide_result(call, f"numpy.{named}", args, kwargs)
                 return fun(*args, **kwargs)  # products take it
             if current.trace is not _eval:
+                args = resolve_arrays(args)
                 try:
                     out = fun(*args, **kwargs)
                 except (TypeError, ValueError) as error:
@@ -223,11 +230,34 @@ def check_out(name: str, out: Any) -> None:
         )
 
 
+# -- objects that stand for arrays -----------------------------------------------------
+
+_PLAIN = (ArrayImpl, trace.Tracer, int, float, complex, np.ndarray, np.generic)
+
+
+def resolve_arrays(args: tuple[Any, ...]) -> tuple[Any, ...]:
+    """Arguments, with arrays in place of the objects that stand for them.
+
+    A trace looks for its values among the arguments; it would not see one that an
+    object holds.
+    """
+    if all(isinstance(x, _PLAIN) for x in args):
+        return args
+    return tuple([_resolve(x) for x in args])
+
+
+def _resolve(x: Any) -> Any:
+    if isinstance(x, (type, *_PLAIN)) or hasattr(x, "is_symbolic_dim"):
+        return x
+    return array_protocol.array_of(x) if array_protocol.is_array(x) else x
+
+
 # -- dtypes ----------------------------------------------------------------------------
 
 
 def promote_dtypes(*args: Any) -> list[Array]:
     """Arguments in their common dtype; Python numbers stay literals of a program."""
+    args = resolve_arrays(args)
     typed = [dtypes.dtype_and_weak(x) for x in args]
     dtype, weak = dtypes.lattice_result(*typed)
     return [cast(x, dtype, weak) for x in args]
@@ -235,6 +265,7 @@ def promote_dtypes(*args: Any) -> list[Array]:
 
 def promote_inexact(*args: Any) -> list[Array]:
     """As `promote_dtypes`, integers and booleans becoming floats."""
+    args = resolve_arrays(args)
     typed = [dtypes.dtype_and_weak(x) for x in args]
     dtype, weak = dtypes.lattice_result(*typed)
     dtype = dtypes.to_inexact_dtype(dtype)
@@ -251,6 +282,7 @@ def promote_mixed(*args: Any) -> list[Array]:
 
 def promote_numeric(*args: Any) -> list[Array]:
     """As `promote_dtypes`, booleans becoming integers."""
+    args = resolve_arrays(args)
     typed = [dtypes.dtype_and_weak(x) for x in args]
     dtype, weak = dtypes.lattice_result(*typed)
     if dtype == np.bool_:

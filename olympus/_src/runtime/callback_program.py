@@ -2,12 +2,13 @@
 
 A CPU client runs at most 32 programs at a time, on as many threads as there are cores.
 Programs that wait for a callback hold places and threads, and a callback that computes
-needs one more: enough of them wait for each other forever. So a program with callbacks
-runs on another client of the CPU, to the end, on the caller's thread; nothing queues up
-behind it, and what its callbacks compute finds the usual client free. Programs with
-callbacks that callbacks run have a client of their own for each level of nesting.
-Memory passes between the clients without a copy; of arrays on several devices part by
-part.
+needs one more: enough of them wait for each other forever. One such program at a time
+may run on the usual client, if it leaves a thread free however many of its callbacks it
+calls at once. The others run on another client of the CPU, which nothing queues up
+behind, so that what their callbacks compute finds the usual client free; those that
+callbacks run have a client of their own for each level of nesting. Memory passes
+between the clients without a copy; of arrays on several devices part by part. All run
+to the end, for the thread that calls them.
 """
 
 from __future__ import annotations
@@ -21,14 +22,15 @@ from olympus._src.runtime import (
     compiling,
     forks,
     host_errors,
-    mlir,
     parts,
+    python_calls,
     transfer,
     versions,
 )
 from olympus._src.runtime.array import ArrayImpl, deleted_array_error
 from olympus._src.runtime.compiling import Options
 from olympus._src.runtime.shardings import Placement, Sharding, placement_of
+from olympus._src.runtime.stored_program import StoredProgram
 from olympus._src.runtime.versions import (
     Device,
     LoadedExecutable,
@@ -45,8 +47,12 @@ class _Level(threading.local):
 _level = _Level()
 
 
+# Held by the one program with callbacks that runs on the usual client.
+_turn_at_home = threading.Lock()
+
+
 class CallbackProgram:
-    """A program with callbacks, compiled for each level of nesting where it runs.
+    """A program with callbacks, loaded for each client where it runs.
 
     Args:
       code: the module.
@@ -54,6 +60,7 @@ class CallbackProgram:
       options: what the user gave, for the message of an error.
       callbacks: functions that the module calls by their index; `callback.Bound` ones
         where there are several devices.
+      load: compiles the module for devices, or finds it on disk.
     """
 
     __slots__ = (
@@ -64,6 +71,7 @@ class CallbackProgram:
         "_first",
         "_lock",
         "_options",
+        "_runs_at_home",
         "devices",
     )
 
@@ -73,6 +81,7 @@ class CallbackProgram:
         devices: Sequence[Device],
         options: Options,
         callbacks: Sequence[Any],
+        load: Callable[..., LoadedExecutable | StoredProgram],
     ) -> None:
         self._code = code
         self._options = options
@@ -82,38 +91,68 @@ class CallbackProgram:
         self.devices = tuple(devices)
         self._first: Any = None
         self._copies: dict[tuple[int, int], _Copy] = {}
+        self._runs_at_home = False
         if len(self.devices) == 1:
-            self.at(_level.depth)
+            self._load_at_home(load)
         else:
             self._copy_for(_level.depth, 0)
 
     @property
     def loaded(self) -> LoadedExecutable:
-        """The executable of jaxlib, of the first level it was compiled for."""
-        return self._first
+        """The executable of jaxlib, of the first place it was compiled for."""
+        first = self._first
+        return first.loaded if isinstance(first, StoredProgram) else first
+
+    def serialize(self) -> bytes:
+        """The compiled program as bytes."""
+        first = self._first
+        if isinstance(first, StoredProgram):
+            return first.serialize()
+        return compiling.serialize(first)
+
+    def _load_at_home(self, load: Callable[..., Any]) -> None:
+        (device,) = self.devices
+        place = placement_of(device)
+        built = compiling.compile_options(self._options, self.devices)
+        functions = [_one_deeper(f, 0) for f in self._callbacks]
+        self._first = load(
+            self._code, place.device_list, built, self._options, functions
+        )
+        capacity = client.callback_capacity(device)
+        if capacity:
+            (module,) = self.loaded.hlo_modules()
+            self._runs_at_home = (
+                python_calls.count_at_once(module.to_string()) <= capacity
+            )
 
     def at(self, depth: int) -> LoadedExecutable:
-        """The executable for a level of nesting."""
+        """The executable for a level of nesting, on the client of that level."""
         executable = self._by_depth.get(depth)
         if executable is None:
             with self._lock:
-                executable = self._by_depth.get(depth) or self._compile(
-                    depth, self._callbacks, depth
-                )
+                executable = self._by_depth.get(depth) or self._load_away(depth)
                 self._by_depth[depth] = executable
         return executable
 
-    def _compile(
+    def _load_away(self, depth: int) -> LoadedExecutable:
+        devices = self._devices_away(depth)
+        return compiling.load_serialized(
+            self.serialize(),
+            versions.DeviceList(devices),
+            compiling.compile_options(self._options, devices),
+            [_one_deeper(f, depth) for f in self._callbacks],
+        )
+
+    def _compile_divided(
         self, depth: int, functions: Sequence[Callable[..., Any]], level: Hashable
     ) -> LoadedExecutable:
         devices = self._devices_away(level)
+        built = compiling.compile_options(self._options, devices, 1, len(devices))
         callbacks = [_one_deeper(f, depth) for f in functions]
-        # jaxlib takes callbacks with a parsed module only.
-        module = mlir.parse(self._code)
-        n = len(devices)
-        built = compiling.compile_options(self._options, devices, 1, n)
         device_list = versions.DeviceList(devices)
-        loaded = compiling.load(module, device_list, built, self._options, callbacks)
+        loaded = compiling.load(
+            self._code, device_list, built, self._options, callbacks
+        )
         self._first = self._first or loaded
         return loaded
 
@@ -121,14 +160,49 @@ class CallbackProgram:
         return tuple([client.callback_device(d, level) for d in self.devices])
 
     def runner(
+        self,
+        out_avals: Sequence[Any],
+        committed: bool,
+        donated: Sequence[int],
+        run: Any,
+    ) -> Callable[[list[Any]], list[ArrayImpl]]:
+        """A function that runs it on buffers to the end.
+
+        Args:
+          out_avals: types of the results.
+          committed: whether results stay on their device.
+          donated: numbers of arguments whose memory the program may take.
+          run: starts it at home, on buffers.
+        """
+        run_away = self._runner_away(out_avals, committed, donated)
+        if not self._runs_at_home or not out_avals:
+            return run_away
+
+        def run_to_end(buffers: list[Any]) -> list[ArrayImpl]:
+            if _level.depth or not _turn_at_home.acquire(blocking=False):
+                return run_away(buffers)
+            try:
+                outs = run(buffers)
+                _wait_for(outs[0]._buffer)
+                return outs
+            finally:
+                _turn_at_home.release()
+
+        return run_to_end
+
+    def _runner_away(
         self, out_avals: Sequence[Any], committed: bool, donated: Sequence[int]
     ) -> Callable[[list[Any]], list[ArrayImpl]]:
-        """A function that runs it on buffers to the end."""
+        """A function that runs it on the client of the level, on lent memory."""
         (device,) = self.devices
         home = placement_of(device)
         handlers: dict[int, list[Any]] = {}
 
         def run(buffers: list[Any]) -> list[ArrayImpl]:
+            for buffer in buffers:
+                if buffer.is_deleted():
+                    raise deleted_array_error(ArrayImpl(buffer, buffer.aval))
+            forks.refuse_waiting()
             depth = _level.depth
             away = placement_of(client.callback_device(device, depth))
             if depth not in handlers:
@@ -136,7 +210,8 @@ class CallbackProgram:
                     versions.result_handler(aval.storage, away.sharding, True)
                     for aval in out_avals
                 ]
-            raw = _run(self.at(depth), buffers, away, handlers[depth])
+            lent = [_lent(buffer, buffer.aval, away) for buffer in buffers]
+            raw = _run_to_end(self.at(depth), lent, handlers[depth])
             for number in donated:
                 buffers[number].delete()
             return [
@@ -179,7 +254,7 @@ class CallbackProgram:
         if copy is None:
             failures: list[Exception] = []
             functions = [f.collecting(failures) for f in self._callbacks]
-            loaded = self._compile(depth, functions, (depth, slot))
+            loaded = self._compile_divided(depth, functions, (depth, slot))
             copy = self._copies[depth, slot] = _Copy(loaded, failures)
         return copy
 
@@ -254,17 +329,6 @@ def _share_parts(buffer: Any, aval: Any, division: Any, target: Any) -> Any:
     return versions.result_handler(aval, target, True)(lent)
 
 
-def _run(
-    loaded: LoadedExecutable, buffers: list[Any], away: Placement, handlers: list[Any]
-) -> list[Any]:
-    for buffer in buffers:
-        if buffer.is_deleted():
-            raise deleted_array_error(ArrayImpl(buffer, buffer.aval))
-    forks.refuse_waiting()
-    lent = [_lent(buffer, buffer.aval, away) for buffer in buffers]
-    return _run_to_end(loaded, lent, handlers)
-
-
 def _run_to_end(
     loaded: LoadedExecutable, lent: list[Any], handlers: list[Any]
 ) -> list[Any]:
@@ -272,6 +336,16 @@ def _run_to_end(
         results = loaded.execute_sharded(lent, with_tokens=True)
         results.consume_token().block_until_ready()
         return results.consume_with_handlers(handlers)
+    except XlaRuntimeError as error:
+        raise host_errors.explain(error)  # noqa: B904 - it has its cause
+
+
+def _wait_for(buffer: Any) -> None:
+    """Waits for a result of a program."""
+    try:
+        if not buffer.is_ready():
+            forks.refuse_waiting()
+        buffer.block_until_ready()
     except XlaRuntimeError as error:
         raise host_errors.explain(error)  # noqa: B904 - it has its cause
 

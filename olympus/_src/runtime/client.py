@@ -227,10 +227,13 @@ def _start_cpu() -> Client:
 _THREADS = ("NPROC", "PJRT_NPROC", "OMP_NUM_THREADS")
 
 
-def _parallelism() -> str:
+def _cores() -> int:
     affinity = getattr(os, "sched_getaffinity", None)
-    cores = len(affinity(0)) if affinity is not None else os.cpu_count()
-    return f"{cores} " + " ".join(os.environ.get(name, "") for name in _THREADS)
+    return len(affinity(0)) if affinity is not None else os.cpu_count() or 1
+
+
+def _parallelism() -> str:
+    return f"{_cores()} " + " ".join(os.environ.get(name, "") for name in _THREADS)
 
 
 def host_parallelism() -> str:
@@ -240,6 +243,19 @@ def host_parallelism() -> str:
     another number of cores.
     """
     return _host_parallelism
+
+
+def callback_capacity(device: Device) -> int:
+    """How many calls of Python may wait on a client of the CPU at a time.
+
+    Each holds a thread, and what it computes needs another one. Programs over several
+    devices need as many threads as there are devices.
+    """
+    if device.client.local_device_count() > 1:
+        return 0
+    cores, *numbers = _host_parallelism.split()
+    threads = [int(cores), *[int(n) for n in numbers if n.isdecimal()]]
+    return max(0, min(threads) - 1)
 
 
 _twins: dict[tuple[int, Hashable], Client] = {}

@@ -130,7 +130,11 @@ def _is_dumping(options: Options) -> bool:
 
 
 def load(
-    text: str | bytes, devices: DeviceList, built: CompileOptions, options: Options
+    text: str | bytes,
+    devices: DeviceList,
+    built: CompileOptions,
+    options: Options,
+    callbacks: Sequence[Callable[..., Any]] = (),
 ) -> LoadedExecutable | StoredProgram:
     """Loads a module from the cache, or compiles it and keeps what that gave.
 
@@ -139,6 +143,7 @@ def load(
       devices: where it runs.
       built: XLA's options object.
       options: what the user gave.
+      callbacks: functions that the module calls by their index.
 
     Raises:
       ValueError: an option is unknown or has a wrong value.
@@ -148,19 +153,19 @@ def load(
     if cache is None:
         if is_on():
             compile_notes.add(_why_unused(options))
-        return build(_code(text), devices, built, options)
+        return build(_code(text), devices, built, options, callbacks)
     from olympus._src.runtime import cache_key
 
     key = cache_key.key(_code(text), built, devices[0])
     events.record_event(_EVENTS + "compile_requests_use_cache")
 
     def compile_again() -> LoadedExecutable:
-        return build(_code(text), devices, built, options)
+        return build(_code(text), devices, built, options, callbacks)
 
     def parts() -> dict[str, str]:
         return cache_key.parts(_code(text), built, devices[0], options)
 
-    entry = _fetch(cache, key, devices, built, compile_again)
+    entry = _fetch(cache, key, devices, built, compile_again, callbacks)
     if entry is None:
         if config.explain_cache_misses.value or config.report.value:
             from olympus._src.runtime import disk_misses
@@ -170,7 +175,8 @@ def load(
         entry = _compile(cache, key, text, compile_again, devices[0], parts)
     program, size = entry
     is_usual = len(devices) == 1 and devices[0] == client.default_device()
-    if is_usual and all(name in _OF_CODE for name, _ in options):
+    has_defaults = not callbacks and all(name in _OF_CODE for name, _ in options)
+    if is_usual and has_defaults:  # as programs are loaded ahead
         prefetch.trail.note(cache.folder, key, size)
     return program
 
@@ -256,11 +262,17 @@ def last_seconds(name: str) -> float | None:
 
 
 def _fetch(
-    cache: DiskCache, key: str, devices: DeviceList, built: Any, compile_again: Any
+    cache: DiskCache,
+    key: str,
+    devices: DeviceList,
+    built: Any,
+    compile_again: Any,
+    callbacks: Sequence[Callable[..., Any]],
 ) -> tuple[StoredProgram, int] | None:
     """The program of a key, loaded, and its size; None if it has to be compiled."""
     start = time.perf_counter()
-    ready = prefetch.trail.take(key) or _load_entry(cache, key, devices, built)
+    ready = None if callbacks else prefetch.trail.take(key)
+    ready = ready or _load_entry(cache, key, devices, built, callbacks)
     if ready is None:
         return None
     entry, loaded = ready
@@ -303,7 +315,13 @@ def _compile(
     return loaded, _keep(cache, key, _name(_code(text)), loaded, seconds, device, parts)
 
 
-def _load_entry(cache: DiskCache, key: str, devices: DeviceList, built: Any) -> Any:
+def _load_entry(
+    cache: DiskCache,
+    key: str,
+    devices: DeviceList,
+    built: Any,
+    callbacks: Sequence[Callable[..., Any]] = (),
+) -> Any:
     """An entry and its loaded program; None if it is not there or no good."""
     entry = _read(cache, key)
     if entry is None:
@@ -311,7 +329,7 @@ def _load_entry(cache: DiskCache, key: str, devices: DeviceList, built: Any) -> 
     # Its module, which would have said so, need not have been seen yet.
     cpu_kernels.prepare_for(entry.program)
     try:
-        loaded = compiling.load_serialized(entry.program, devices, built)
+        loaded = compiling.load_serialized(entry.program, devices, built, callbacks)
     except XlaRuntimeError as error:
         _report(cache.path(key), f"is replaced: {error}", error)
         return None

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from olympus._src.runtime import forks, interrupts, partitioners, versions
+from olympus._src.runtime import forks, interrupts, mlir, partitioners, versions
 from olympus._src.runtime.versions import (
     CompileOptions,
     Device,
@@ -18,7 +18,7 @@ Options = Sequence[tuple[str, Any]]
 
 
 def load(
-    code: Any,
+    code: bytes,
     devices: DeviceList,
     built: CompileOptions,
     options: Options,
@@ -27,7 +27,7 @@ def load(
     """Compiles a module for devices and loads the program.
 
     Args:
-      code: the module's bytes; a parsed module where there are callbacks.
+      code: the module's bytes.
       devices: where it runs.
       built: XLA's options object.
       options: what the user gave, for the message of an error.
@@ -35,7 +35,9 @@ def load(
     """
     forks.refuse_compiling()
     compile_and_load = devices[0].client.compile_and_load
-    args = (code, devices, built, *([list(callbacks)] if callbacks else []))
+    args: tuple[Any, ...] = (code, devices, built)
+    if callbacks:  # jaxlib takes them with a parsed module only
+        args = (mlir.parse(code), devices, built, list(callbacks))
     try:
         return interrupts.run_uninterrupted(compile_and_load, *args)
     except XlaRuntimeError as error:

@@ -87,16 +87,20 @@ def compile(
     device_list = (
         place.device_list if len(chosen) == 1 else versions.DeviceList(tuple(chosen))
     )
+    # A program that users divide calls functions of this process.
+    is_kept = may_keep and partitioners.TARGET.encode() not in code
+    load = compile_cache.load if is_kept else compile_cache.build
     if not host_callbacks:
-        # A program that users divide calls functions of this process.
-        if not may_keep or partitioners.TARGET.encode() in code:
-            return compile_cache.build(code, device_list, built, options)
-        return compile_cache.load(text, device_list, built, options)
-    compile_notes.add("never kept on disk: it calls Python functions of this process")
+        return load(code, device_list, built, options)
     if place.is_cpu:
-        return CallbackProgram(code, chosen, options, host_callbacks)
-    module = mlir.parse(code)
-    return compile_cache.build(module, device_list, built, options, host_callbacks)
+        if len(chosen) > 1:
+            compile_notes.add(_CALLS_PYTHON)
+        return CallbackProgram(code, chosen, options, host_callbacks, load)
+    compile_notes.add(_CALLS_PYTHON)
+    return compile_cache.build(code, device_list, built, options, host_callbacks)
+
+
+_CALLS_PYTHON = "never kept on disk: it calls Python functions of this process"
 
 
 def is_absent(devices: Sequence[Device] | None) -> bool:
@@ -278,12 +282,17 @@ class Executable:
     def _executor(self, has_side_effects: bool) -> Callable[..., list[ArrayImpl]]:
         program = self._program
         if isinstance(program, CallbackProgram) and len(program.devices) == 1:
-            return program.runner(self.out_avals, self.committed, self.donated)
+            run = self._executor_at_home()
+            return program.runner(self.out_avals, self.committed, self.donated, run)
         if self.in_shardings is not None:
             form = list, (...,) * len(self.out_avals)
             return self._native_divided(form) or self._execute_divided
         if has_side_effects or not self.out_avals:
             return self._execute_with_token
+        return self._executor_at_home()
+
+    def _executor_at_home(self) -> Callable[..., list[ArrayImpl]]:
+        """What runs a program of one device that nobody else waits for."""
         if native.calls is not None:
             return self._native_runner((list, (...,) * len(self.out_avals)))
         if self.donated:
@@ -609,7 +618,7 @@ _LETTERS = (
 
 def serialize(program: Program) -> bytes:
     """A compiled program as bytes."""
-    if isinstance(program, StoredProgram):
+    if isinstance(program, (CallbackProgram, StoredProgram)):
         return program.serialize()
     return compiling.serialize(_loaded_executable(program))
 

@@ -4,6 +4,7 @@ import diffrax as dfx
 import equinox as eqx
 import jax
 import jax.numpy as jnp
+import optimistix as optx
 
 TOLERANCES = {
     "solvers": 1e-3,
@@ -138,7 +139,10 @@ def events():
     def fall(t, y, args):
         return jnp.array([y[1], -9.8])
 
-    event = dfx.Event(lambda t, y, args, **kw: y[0])
+    # Without a root finder the time is the end of a step. Steps are exact here, so that
+    # rounding alone would choose their sizes.
+    root_finder = optx.Newton(1e-5, 1e-5)
+    event = dfx.Event(lambda t, y, args, **kw: y[0], root_finder)
     solution = dfx.diffeqsolve(
         dfx.ODETerm(fall),
         dfx.Tsit5(),
