@@ -27,13 +27,16 @@ class OptionalExtension(build_ext):
 
     def _say(self, error: Exception) -> None:
         print(
-            f"olympus: built without its part in C ({error}); everything works, and "
-            "each call costs about a microsecond more",
+            f"olympus: built without a part in C ({error}); everything works, but "
+            "calls or products of sparse matrices are slower",
             file=sys.stderr,
         )
 
 
-CALLS = Extension(
-    "olympus._src.native.calls", ["olympus/_src/native/calls.c"], optional=True
-)
-setup(ext_modules=[CALLS], cmdclass={"build_ext": OptionalExtension})
+EXTENSIONS = [
+    Extension(
+        f"olympus._src.native.{name}", [f"olympus/_src/native/{name}.c"], optional=True
+    )
+    for name in ("calls", "products")
+]
+setup(ext_modules=EXTENSIONS, cmdclass={"build_ext": OptionalExtension})

@@ -224,6 +224,11 @@ ERRORS = {
         ValueError,
         "need custom_call_api_version=4",
     ),
+    "an interface that XLA does not have": (
+        lambda: ffi.ffi_call("f", KINDS[0], custom_call_api_version=9),
+        ValueError,
+        "must be from 0 to 4, got 9",
+    ),
     "no function": (
         lambda: ffi.ffi_call("f", KINDS[0])(MATRIX),
         olympus.errors.OlympusRuntimeError,

@@ -33,7 +33,7 @@ ONLY_CONCRETE = """
 __array_namespace__ __dlpack__ __dlpack_device__ addressable_data addressable_shards
 block_until_ready committed copy_to_host_async delete device devices global_shards
 is_deleted is_fully_addressable is_fully_replicated is_ready on_device_size_in_bytes
-sharding unsafe_buffer_pointer
+format sharding unsafe_buffer_pointer
 """
 
 

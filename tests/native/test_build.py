@@ -17,7 +17,10 @@ import olympus
 from olympus._src import native
 
 ROOT = Path(__file__).resolve().parents[2]
-SOURCE = ROOT / "olympus" / "_src" / "native" / "calls.c"
+SOURCES = {
+    name: ROOT / "olympus" / "_src" / "native" / f"{name}.c"
+    for name in ("calls", "products")
+}
 
 
 def test_it_is_built_where_there_is_a_compiler():
@@ -27,15 +30,18 @@ def test_it_is_built_where_there_is_a_compiler():
     if os.environ.get("OLYMPUS_NATIVE") == "0":
         pytest.skip("was switched off")
     assert native.calls is not None
+    assert native.load_products() is not None
 
 
-def test_both_sides_are_of_one_version():
-    (written,) = re.findall(r"^#define VERSION (\d+)", SOURCE.read_text(), re.M)
-    assert int(written) == native._VERSION
+@pytest.mark.parametrize("name", SOURCES)
+def test_both_sides_are_of_one_version(name):
+    (written,) = re.findall(r"^#define VERSION (\d+)", SOURCES[name].read_text(), re.M)
+    assert int(written) == native._VERSIONS[name]
 
 
-def test_the_part_stays_small():
-    assert len(SOURCE.read_text().splitlines()) < 1500
+@pytest.mark.parametrize(("name", "limit"), [("calls", 1500), ("products", 500)])
+def test_the_parts_stay_small(name, limit):
+    assert len(SOURCES[name].read_text().splitlines()) < limit
 
 
 def test_the_environment_says_whether_it_is_there():

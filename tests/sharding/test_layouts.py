@@ -194,3 +194,17 @@ def test_refused_constraints():
         olympus.jit(lambda x: with_layout_constraint(x, Layout((0,))))(X)
     with pytest.raises(NotImplementedError, match="must have no tiles"):
         olympus.jit(lambda x: with_layout_constraint(x, Layout((0, 1), ((8, 8),))))(X)
+
+
+# -- of arrays -------------------------------------------------------------------------
+
+
+def test_arrays_have_a_format():
+    x = jnp.asarray(X)
+    assert x.format == Format(Layout((0, 1), ()), x.sharding)
+    assert olympus.device_put(x, x.format).format == x.format
+    assert jnp.float32(1).format.layout == Layout((), ())
+    assert olympus.jit(jnp.sin).lower(x).compile().output_formats == x.format
+    seen = []
+    olympus.jit(lambda x: seen.append(hasattr(x, "format")) or x)(x)
+    assert seen == [False]

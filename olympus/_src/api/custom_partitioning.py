@@ -377,7 +377,7 @@ class _Partitioner:
     def _write(self, mesh: Mesh, program: ir.ClosedOlympuspr) -> bytes:
         module = lowering.Module("partition", self._platform)
         module.manual = Manual(mesh, mesh.axis_names, False)
-        whole = partial_eval.expand(program.olympuspr, self._platform)
+        whole = partial_eval.expand(program.olympuspr, self._platform, divisible=True)
         function = lowering.Function(module, whole, program.consts)
         module.functions.append(function.text("public", "main"))
         return mlir.bytecode(module.text())

@@ -166,7 +166,8 @@ def ffi_call(
 
     Raises:
       TypeError: an attribute has no form that functions of other languages can read.
-      ValueError: aliases of other types, or attributes with an old interface.
+      ValueError: aliases of other types, an interface that XLA does not have, or
+        attributes with an old one.
 
     Source: `stablehlo.custom_call`; XLA's foreign function interface.
 
@@ -187,6 +188,11 @@ def ffi_call(
             f"ffi_call: target_name must be a string, got {target_name!r}; register "
             "the function with register_ffi_target, and pass its name"
         )
+    if custom_call_api_version not in range(_TYPED + 1):
+        raise ValueError(
+            f"ffi_call: custom_call_api_version must be from 0 to {_TYPED}, got "
+            f"{custom_call_api_version!r}; leave it out for XLA's typed interface"
+        )
     vmap_methods.check("ffi_call", vmap_method)
     what = f"ffi_call of {target_name!r}"
     kinds, structure = result_types(what, result_shape_dtypes)
@@ -198,7 +204,7 @@ def ffi_call(
         if attributes and custom_call_api_version < _TYPED:
             raise ValueError(
                 f"ffi_call: attributes of {target_name!r} need "
-                f"custom_call_api_version=4 or newer, got {custom_call_api_version}; "
+                f"custom_call_api_version=4, got {custom_call_api_version}; "
                 "pass legacy_backend_config instead"
             )
         for i, x in enumerate(args):

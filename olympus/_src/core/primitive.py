@@ -6,7 +6,8 @@ it says which field to write. Signatures:
   abstract(*avals, **params) -> aval, or a sequence of avals for several results
   effects(*avals, **params) -> frozenset of effects            None: no effects
   lower(ctx, *operands, **params) -> operand, or a sequence    see lowering.builder
-  decompose(*args, **params) -> results                        instead of `lower`
+  decompose(*args, **params) -> results                        instead of `lower`; or
+       beside it, in programs that other processes run, or that are divided
   rewrite(platform, *avals, **params) -> decompose or None     None: by `lower`
   jvp(primals, tangents, **params) -> (results, tangents)      a tangent may be a Zero
   linearize(primals, **params) -> (results, tangent function)  None: made from jvp

@@ -314,7 +314,7 @@ def _tangent_lower(ctx: Any, *operands: str, **params: Any) -> list[str]:
     program, consts = partial_eval.trace_to_olympuspr(
         lambda *xs: _tangent_impl(*xs, **params), ctx.avals_in, info
     )
-    program = partial_eval.expand(program, ctx.platform)
+    program = partial_eval.expand(program, ctx.platform, divisible=True)
     values = [
         np.asarray(concrete_arrays.storage_of(concrete_arrays.as_array(c)))
         for c in consts

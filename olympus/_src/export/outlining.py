@@ -80,7 +80,7 @@ def _function(eqn: ir.Eqn, key: Any, platform: str) -> ir.ClosedOlympuspr | None
     program = ir.Olympuspr([], ins, outs, [alone])
     lines = _lines.get(key)
     if lines is None:
-        expanded = partial_eval.expand(program, platform)
+        expanded = partial_eval.expand(program, platform, divisible=True)
         text = module.lower_module(expanded, name="f", platform=platform).text()
         # Operations of CHLO are written as such, and expanded when the text is stored.
         lines = _lines[key] = text.count("\n") + _LONG_LINES * text.count(" chlo.")

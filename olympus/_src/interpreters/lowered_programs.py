@@ -226,7 +226,9 @@ def _lower(
     program, consts = partial_eval.embed_scalars(program, consts)
     n_consts = len(consts)
     plain = type_constraints.constrain(program) if division is not None else program
-    whole = partial_eval.expand(ir.hoist_consts(plain), platform)
+    whole = partial_eval.expand(
+        ir.hoist_consts(plain), platform, divisible=division is not None
+    )
     used = [True] * len(whole.outvars)
     keep = [False] * n_consts + [keep_unused] * len(program.invars)
     if ref_use is not None:

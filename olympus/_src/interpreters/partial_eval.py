@@ -447,35 +447,47 @@ def _dce_debug_info(
     )
 
 
-def expand(program: ir.Olympuspr, platform: str) -> ir.Olympuspr:
-    """Replaces equations that are lowered as other operations on a platform."""
-    while _needs_expansion(program, platform):  # what replaces them may need it too
-        program = program.derived(
-            ("expanded", platform), lambda p: _expand(p, platform)
-        )
+def expand(
+    program: ir.Olympuspr, platform: str, *, divisible: bool = False
+) -> ir.Olympuspr:
+    """Replaces equations that are lowered as other operations on a platform.
+
+    Args:
+      program: what will be lowered.
+      platform: for which.
+      divisible: whether kernels that only this process has, and that the compiler
+        cannot divide over devices, are replaced too.
+    """
+    target = (platform, divisible)
+    while _needs_expansion(program, target):  # what replaces them may need it too
+        program = program.derived(("expanded", target), lambda p: _expand(p, target))
     return program
 
 
-def _needs_expansion(program: ir.Olympuspr, platform: str) -> bool:
+_Target = tuple[str, bool]
+
+
+def _needs_expansion(program: ir.Olympuspr, target: _Target) -> bool:
     for eqn in program.eqns:
         p = eqn.primitive
-        few = p.rewrite is not None or p.lower is None
-        if few and _replacement(eqn, platform) is not None:
+        few = p.rewrite is not None or p.decompose is not None
+        if few and _replacement(eqn, target) is not None:
             return True
         for inner in ir.subprograms(eqn.params) if eqn.params else ():
-            if _needs_expansion(inner, platform):
+            if _needs_expansion(inner, target):
                 return True
     return False
 
 
-def _replacement(eqn: ir.Eqn, platform: str) -> Any:
+def _replacement(eqn: ir.Eqn, target: _Target) -> Any:
     """The function over other operations that is lowered for an equation, or None."""
     p = eqn.primitive
+    platform, divisible = target
     if p.rewrite is not None and not _is_dynamic(eqn):
         function = p.rewrite(platform, *[v.aval for v in eqn.invars], **eqn.params)
         if function is not None:
             return function
-    if p.decompose is not None and p.lower is None:
+    if p.decompose is not None and (p.lower is None or divisible):
         return functools.partial(p.decompose, **eqn.params)
     return None
 
@@ -486,7 +498,7 @@ def _is_dynamic(eqn: ir.Eqn) -> bool:
     return not all(sizes.is_constant_shape(getattr(a, "shape", ())) for a in avals)
 
 
-def _expand(program: ir.Olympuspr, platform: str) -> ir.Olympuspr:
+def _expand(program: ir.Olympuspr, target: _Target) -> ir.Olympuspr:
     def run(*args: Any) -> list[Any]:
         env: dict[Any, Any] = dict(
             zip(program.constvars + program.invars, args, strict=True)
@@ -496,10 +508,10 @@ def _expand(program: ir.Olympuspr, platform: str) -> ir.Olympuspr:
             current.position, current.scope = eqn.source, eqn.scope
             eqns = current.trace.eqns
             start = len(eqns)
-            outs = _apply_expanded(eqn, inputs, platform)
+            outs = _apply_expanded(eqn, inputs, target)
             order = effects.ordered(eqn.effects)
             if order:
-                is_replaced = _replacement(eqn, platform) is not None
+                is_replaced = _replacement(eqn, target) is not None
                 eqns[start:] = [
                     _keep_order(e, frozenset(order), is_replaced) for e in eqns[start:]
                 ]
@@ -564,13 +576,17 @@ def _write_in_place(program: ir.Olympuspr, consts: Sequence[Any]) -> ir.Olympusp
     return program.replace(constvars=(), eqns=eqns, outvars=outvars)
 
 
-def _apply_expanded(eqn: ir.Eqn, inputs: Sequence[Any], platform: str) -> Sequence[Any]:
-    p = eqn.primitive
-    replacement = _replacement(eqn, platform)
+def _apply_expanded(
+    eqn: ir.Eqn, inputs: Sequence[Any], target: _Target
+) -> Sequence[Any]:
+    p, (platform, divisible) = eqn.primitive, target
+    replacement = _replacement(eqn, target)
     if replacement is not None:
         out = replacement(*inputs)
     else:
-        params = map_programs(lambda program: expand(program, platform), eqn.params)
+        params = map_programs(
+            lambda program: expand(program, platform, divisible=divisible), eqn.params
+        )
         out = p.bind(*inputs, **params)
     return out if p.multiple_results else [out]
 

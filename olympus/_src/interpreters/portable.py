@@ -110,7 +110,7 @@ def lower(
         _refuse_ordered_effects(name, program, division)
         program = type_constraints.constrain(program)
     program, small, large = _split_constants(program, consts)
-    variants = [(p, partial_eval.expand(program, p)) for p in platforms]
+    variants = [(p, partial_eval.expand(program, p, divisible=True)) for p in platforms]
     used = [True] * len(program.outvars)
     # An argument that is not read may tell the sizes of others.
     is_dynamic = [not sizes.is_constant_shape(a.shape) for a in program.in_avals]

@@ -38,6 +38,7 @@ from olympus._src.numpy import (
     sorting,
 )
 from olympus._src.runtime.array import ArrayImpl, install
+from olympus._src.sharding.layouts import Format, Layout
 
 Tracer = trace.Tracer
 aval_of = avals.aval_of
@@ -416,6 +417,11 @@ def _properties() -> dict[str, Any]:
     }
 
 
+def _format(self: Any) -> Format:
+    """How the array lies in memory, the last axis first, and on which devices."""
+    return Format(Layout(range(self.aval.storage.ndim), ()), self.sharding)
+
+
 # -- what only tracers lack ------------------------------------------------------------
 
 
@@ -525,11 +531,13 @@ def _install() -> None:
         setattr(Tracer, name, value)
         setattr(array_type.Array, name, value)  # lists them; both kinds have their own
     install("__iter__", row_iteration.iterate)
+    install("format", property(_format))
     for name, cure in _IN_PLACE.items():
         for kind in (ArrayImpl, Tracer):
             refusal = _InPlace(cure)
             refusal.__set_name__(kind, name)
             setattr(kind, name, refusal)
+    array_type.Array.format = property(_format)  # type: ignore[assignment]
     for name in _OF_BOTH:
         setattr(array_type.Array, name, _delegate(name))
     # Comparison of arrays gives arrays, so neither has a hash.

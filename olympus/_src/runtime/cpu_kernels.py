@@ -1,4 +1,4 @@
-"""Kernels of the CPU that jaxlib brings besides XLA's own: LAPACK and sparse products.
+"""Kernels of the CPU besides XLA's own: jaxlib's (LAPACK, sparse products) and ours.
 
 LAPACK itself is SciPy's, and finding it takes 0.2 s, so each kind waits for the first
 program that calls it.
@@ -8,10 +8,13 @@ from __future__ import annotations
 
 import threading
 
+from olympus._src import native
 from olympus._src.runtime import versions
 
 # A call in StableHLO and in the HLO of a compiled program.
 _MARKS = (b"custom_call", b"custom-call", b"lapack_")
+
+_OWN = (native.CSR_PRODUCT.encode(), native.COO_PRODUCT.encode())
 
 _lock = threading.Lock()
 _registered = False
@@ -25,9 +28,22 @@ def prepare_for(code: bytes) -> None:
         with _lock:
             if not _registered:
                 versions.register_cpu_kernels()
+                _register_own()
                 _registered = True
+    if any(name in code for name in _OWN) and native.load_products() is None:
+        raise versions.XlaRuntimeError(
+            "compile: the program calls a kernel of olympus's part in C, which was not "
+            "built here or is left alone by OLYMPUS_NATIVE=0; compile it here again"
+        )
     if not _has_lapack and b"lapack_" in code:
         with _lock:
             if not _has_lapack:
                 versions.load_lapack()
                 _has_lapack = True
+
+
+def _register_own() -> None:
+    products = native.load_products()
+    if products is not None:
+        for name, kernel in products.KERNELS.items():
+            versions.register_target(name, kernel, 1, 0)

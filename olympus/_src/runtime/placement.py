@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
@@ -9,6 +10,7 @@ import numpy as np
 
 from olympus._src.runtime import (
     dlpack,
+    guards,
     host_errors,
     host_memory,
     parts,
@@ -79,13 +81,15 @@ def fill(
     if n_bytes < _LEAST_SHARED_BYTES or not host_memory.is_watching():
         host = np.empty(aval.shape, aval.dtype)
         write(host)
-        return put(host, aval, device)
+        with guards.allowed() if guards.are_on() else contextlib.nullcontext():
+            return put(host, aval, device)
     host = transfer.aligned_empty(aval.shape, aval.dtype)
     write(host)
     host.flags.writeable = False
     committed = device is not None
     place = placement_of(device) if committed else default_placement()
-    buffer = transfer.lend_to_device(host, aval, place, committed)
+    with guards.allowed() if guards.are_on() else contextlib.nullcontext():
+        buffer = transfer.lend_to_device(host, aval, place, committed)
     return ArrayImpl(buffer, aval, committed)
 
 

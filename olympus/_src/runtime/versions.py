@@ -364,3 +364,13 @@ def part_of(buffer: Any, position: int, aval: Any, sharding: Any) -> Any:
     installed; there is no other way to them.
     """
     return rewrap_buffer(buffer._arrays[position], aval, sharding)
+
+
+def start_transfer_server(*args: Any, **kwargs: Any) -> Any:
+    """A server from which other processes fetch arrays of this one."""
+    return _jax.start_transfer_server(*args, **kwargs)
+
+
+def make_error_array(client: Client, aval: Any, message: str) -> Any:
+    """A buffer that raises an error where it is read."""
+    return _jax._make_error_array(client, aval, message)

@@ -38,18 +38,19 @@ def _operator(name: str, what: str, operand: Any) -> Callable[[Any], Any]:
     """The product with a matrix, or a function as it is."""
     if callable(operand):
         return operand
-    if not avals.is_array_like(operand) or not hasattr(operand, "shape"):
+    is_array = avals.is_array_like(operand)
+    if not hasattr(operand, "shape" if is_array else "__matmul__"):
         raise TypeError(
             f"scipy.sparse.linalg.{name}: linear operator must be either a function or "
             f"ndarray, got {what}={operand!r}"
         )
-    aval = aval_of(operand)
-    if aval.ndim != 2 or aval.shape[0] != aval.shape[1]:
+    shape = tuple(getattr(operand, "shape", ()))
+    if len(shape) != 2 or shape[0] != shape[1]:
         raise ValueError(
             f"scipy.sparse.linalg.{name}: linear operator must be a square matrix, but "
-            f"{what} has shape: {aval.shape}"
+            f"{what} has shape: {shape}"
         )
-    return lambda x: contractions.matmul(operand, x)
+    return lambda x: contractions.matmul(operand, x) if is_array else operand @ x
 
 
 class _Problem(NamedTuple):

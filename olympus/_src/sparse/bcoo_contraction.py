@@ -9,7 +9,7 @@ import numpy as np
 from olympus._src.core import avals, dtypes
 from olympus._src.core.symbolic_values import Zero
 from olympus._src.lax import contraction, elementwise, families, shaping
-from olympus._src.sparse import bcoo_conversion, layouts, products, rows
+from olympus._src.sparse import bcoo_conversion, kernels, layouts, products, rows
 from olympus._src.sparse.layouts import SparseInfo
 from olympus._src.sparse.primitives import SparsePrimitive, batch_in_front, with_batch
 
@@ -187,16 +187,25 @@ def _rewrite(
     preferred_element_type: Any,
     lhs_spinfo: SparseInfo,
 ) -> Any:
-    """A matrix times a matrix with enough columns, by the kernel of the CPU."""
+    """A matrix times a vector or matrix, by a kernel of the CPU that takes it."""
     (lc, rc), (lb, _rb) = dimension_numbers
     if indices.ndim != 2 or indices.shape[1] != 2 or lb or len(lc) != 1:
         return None
-    if result_dtype(data, rhs, preferred_element_type) != rhs.dtype or rhs.ndim != 2:
+    if result_dtype(data, rhs, preferred_element_type) != rhs.dtype:
+        return None
+    n_rows = lhs_spinfo.shape[1 - lc[0]]
+    if kernels.suits(platform, data, rhs, indices):
+
+        def multiply_by_kernel(data: Any, indices: Any, rhs: Any) -> Any:
+            columns = rhs if rc[0] == 0 else shaping.transpose(rhs, (1, 0))
+            return kernels.multiply_pairs(data, indices, columns, n_rows, lc[0])
+
+        return multiply_by_kernel
+    if rhs.ndim != 2:
         return None
     x = avals.ShapedArray((rhs.shape[rc[0]], rhs.shape[1 - rc[0]]), rhs.dtype)
     if not products.suits_kernel(platform, data, indices, x) or rhs.size == 0:
         return None
-    n_rows = lhs_spinfo.shape[1 - lc[0]]
 
     def multiply(data: Any, indices: Any, rhs: Any) -> Any:
         columns = rhs if rc[0] == 0 else shaping.transpose(rhs, (1, 0))

@@ -7,9 +7,12 @@ import operator
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
+
 from olympus._src.core import avals, dtypes
 from olympus._src.lax import concatenation, elementwise, shaping
 from olympus._src.lax import sizes as lax_sizes
+from olympus._src.numpy import reductions as np_reductions
 from olympus._src.sparse import bcoo_layout, layouts, rows
 from olympus._src.sparse.bcoo import BCOO
 from olympus._src.sparse.bcoo_functions import check_bcoo
@@ -44,7 +47,8 @@ def bcoo_reduce_sum(mat: BCOO, *, axes: Sequence[int]) -> BCOO:
 
     Returns:
       A BCOO of the other axes. Positions along sparse axes are left out, so that
-      others may occur more than once.
+      others may occur more than once. Narrow integers become wide ones, as in
+      `numpy.sum`.
 
     Raises:
       ValueError: an axis is not there, or named twice.
@@ -57,6 +61,20 @@ def bcoo_reduce_sum(mat: BCOO, *, axes: Sequence[int]) -> BCOO:
     """
     check_bcoo("bcoo_reduce_sum", "mat", mat)
     axes = canonical_axes("bcoo_reduce_sum", axes, mat.ndim)
+    if mat.dtype != np.dtype(np.bool_):
+        wide = np_reductions.sum_dtype(mat.dtype)
+        data = elementwise.convert_element_type(mat.data, wide)
+        mat = BCOO(
+            (data, mat.indices),
+            shape=mat.shape,
+            indices_sorted=mat.indices_sorted,
+            unique_indices=mat.unique_indices,
+        )
+    return sum_axes(mat, axes)
+
+
+def sum_axes(mat: BCOO, axes: Sequence[int]) -> BCOO:
+    """The sum over axes, in the dtype of the array."""
     if not axes:
         return mat
     n, m = mat.n_batch, mat.n_batch + mat.n_sparse

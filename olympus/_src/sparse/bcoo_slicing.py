@@ -12,7 +12,7 @@ from olympus._src.core import avals
 from olympus._src.core.array_type import ArrayLike, Indices
 from olympus._src.lax import concatenation, elementwise, gather, shaping, slicing
 from olympus._src.numpy import selection
-from olympus._src.sparse import bcoo_ordering, bcoo_shaping, rows
+from olympus._src.sparse import bcoo_functions, bcoo_ordering, bcoo_shaping, rows
 from olympus._src.sparse.bcoo import BCOO
 from olympus._src.sparse.bcoo_functions import check_bcoo
 from olympus._src.sparse.layouts import SparseInfo
@@ -210,7 +210,8 @@ def bcoo_gather(
 
     Args:
       operand: BCOO.
-      start_indices: integers [..., n]; their leading axes become batch axes.
+      start_indices: integers [..., n]; their leading axes become batch axes, if they
+        come first in the result.
       dimension_numbers: a `GatherDimensionNumbers`.
       slice_sizes: the size of a part along each axis of `operand`.
       unique_indices, indices_are_sorted: not used.
@@ -219,8 +220,7 @@ def bcoo_gather(
       fill_value: None or 0; others would make the result dense.
 
     Raises:
-      NotImplementedError: axes of `start_indices` do not lead in the result, axes are
-        paired, or another fill value is given.
+      NotImplementedError: axes are paired, or another fill value is given.
       TypeError: `operand` is no BCOO.
 
     Example:
@@ -240,11 +240,6 @@ def bcoo_gather(
         raise NotImplementedError(
             f"{name}: batching dimensions must be empty, got {numbers}; index with "
             "vmap instead"
-        )
-    if tuple(numbers.offset_dims) != tuple(range(lead, lead + len(kept))):
-        raise NotImplementedError(
-            f"{name}: axes of start_indices must come first in the result, got "
-            f"offset_dims={numbers.offset_dims}; index along one axis at a time"
         )
     if fill_value not in (None, 0) and fill_value == fill_value:
         raise NotImplementedError(
@@ -280,4 +275,17 @@ def bcoo_gather(
     data, indices = fun(start_indices)
     batch = aval_of(start_indices).shape[:-1]
     shape = (*batch, *[sizes[a] for a in kept])
-    return BCOO((data, indices), shape=shape)
+    return _place_axes(BCOO((data, indices), shape=shape), lead, numbers.offset_dims)
+
+
+def _place_axes(mat: BCOO, lead: int, offset_dims: Any) -> BCOO:
+    """The array with its axes behind the first `lead` ones at places in the result."""
+    first = [a for a in range(mat.ndim) if a not in offset_dims]
+    order = [0] * mat.ndim
+    for axis, place in enumerate((*first, *offset_dims)):
+        order[place] = axis
+    if order == list(range(mat.ndim)):
+        return mat
+    if mat.n_batch or mat.n_dense:  # axes of different kinds change places
+        mat = mat.update_layout(n_batch=0, n_dense=0)
+    return bcoo_functions.bcoo_transpose(mat, permutation=order)

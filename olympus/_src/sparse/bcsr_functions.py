@@ -19,6 +19,7 @@ from olympus._src.sparse import (
     bcoo_conversion,
     bcoo_functions,
     bcoo_shaping,
+    kernels,
     layouts,
     products,
     row_sums,
@@ -194,6 +195,13 @@ def _multiply_rewrite(
     dtype = bcoo_contraction.result_dtype(data, rhs, preferred_element_type)
     if dtype != rhs.dtype:
         return None
+    if kernels.suits(platform, data, rhs, indices, indptr):
+
+        def multiply_by_kernel(data: Any, indices: Any, indptr: Any, rhs: Any) -> Any:
+            columns = rhs if rc[0] == 0 else shaping.transpose(rhs, (1, 0))
+            return kernels.multiply_csr(data, indices, indptr, columns)
+
+        return multiply_by_kernel
     if rhs.ndim == 1:
         if not row_sums.suits_rows(platform, data, rhs, lhs_spinfo.shape[0]):
             return None

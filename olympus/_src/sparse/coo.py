@@ -17,6 +17,7 @@ from olympus._src.sparse import (
     bcoo_conversion,
     bcoo_functions,
     formats,
+    kernels,
     matrices,
     products,
     rows,
@@ -234,6 +235,11 @@ def _multiply_rewrite(
     spinfo: COOInfo,
     transpose: bool,
 ) -> Any:
+    n_rows = spinfo.shape[int(transpose)]
+    if kernels.suits(platform, data, x, row, col):
+        return lambda data, row, col, x: kernels.multiply_list(
+            data, *((col, row) if transpose else (row, col)), x, n_rows
+        )
     if not products.suits_kernel(platform, data, row, x):
         return None
 
@@ -244,14 +250,16 @@ def _multiply_rewrite(
             write,
             read,
             x,
-            spinfo.shape[int(transpose)],
+            n_rows,
             lambda: _multiply(data, row, col, x, spinfo=spinfo, transpose=transpose),
         )
 
     return multiply
 
 
-coo_matvec_p = SparsePrimitive("coo_matvec", _multiply, jvp=matrices.product_jvp)
+coo_matvec_p = SparsePrimitive(
+    "coo_matvec", _multiply, jvp=matrices.product_jvp, rewrite=_multiply_rewrite
+)
 coo_matmat_p = SparsePrimitive(
     "coo_matmat", _multiply, jvp=matrices.product_jvp, rewrite=_multiply_rewrite
 )

@@ -19,6 +19,7 @@ from olympus._src.sparse import (
     bcoo_functions,
     bcsr_functions,
     formats,
+    kernels,
     matrices,
     products,
     row_sums,
@@ -292,6 +293,15 @@ def _multiply(
     return products.multiply_rows(data, read, write, x, (size,))
 
 
+def _multiply_by_kernel(
+    data: Any, indices: Any, indptr: Any, x: Any, *, shape: Any, transpose: bool
+) -> Any:
+    if transpose:
+        row = products.rows_of(indptr, aval_of(data).shape[0])
+        return kernels.multiply_list(data, indices, row, x, shape[1])
+    return kernels.multiply_csr(data, indices, indptr, x)
+
+
 def _multiply_rewrite(
     platform: str,
     data: Any,
@@ -302,6 +312,8 @@ def _multiply_rewrite(
     shape: Any,
     transpose: bool,
 ) -> Any:
+    if kernels.suits(platform, data, x, indices, indptr):
+        return functools.partial(_multiply_by_kernel, shape=shape, transpose=transpose)
     if transpose or not products.suits_kernel(platform, data, indices, x):
         return None
 
@@ -327,6 +339,8 @@ def _multiply_vector_rewrite(
     shape: Any,
     transpose: bool,
 ) -> Any:
+    if kernels.suits(platform, data, x, indices, indptr):
+        return functools.partial(_multiply_by_kernel, shape=shape, transpose=transpose)
     if transpose or not row_sums.suits_rows(platform, data, x, shape[0]):
         return None
 

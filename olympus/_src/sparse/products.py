@@ -144,9 +144,20 @@ def _kernel_lower(ctx: Any, *operands: str) -> str:
     return out
 
 
+def multiply_by_rows(data: Any, indptr: Any, indices: Any, x: Any) -> Any:
+    """The product of `csr_kernel_p` in other operations."""
+    n_rows, row = aval_of(indptr).shape[0] - 1, rows_of(indptr, aval_of(data).shape[0])
+    write, read = (shaping.expand_dims(i, (1,)) for i in (row, indices))
+    return multiply_rows(data, read, write, x, (n_rows,))
+
+
 # Written only where an operation on sparse arrays is lowered, after all derivatives.
 csr_kernel_p = Primitive(
-    "csr_kernel", abstract=_kernel_abstract, lower=_kernel_lower, needs_full_build=True
+    "csr_kernel",
+    abstract=_kernel_abstract,
+    lower=_kernel_lower,
+    decompose=multiply_by_rows,
+    needs_full_build=True,
 )
 
 

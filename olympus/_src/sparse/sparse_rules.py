@@ -38,15 +38,17 @@ from olympus._src.sparse import (
 )
 from olympus._src.sparse.bcoo import BCOO
 from olympus._src.sparse.bcsr import BCSR
-from olympus._src.sparse.formats import JAXSparse
 
 aval_of = avals.aval_of
 Rule = Callable[..., Any]
 
 
 def is_sparse(x: Any) -> bool:
-    """Whether a value is a sparse array."""
-    return isinstance(x, JAXSparse)
+    """Whether a value is a sparse array that operations have rules for.
+
+    The other formats are pytrees of arrays, with products of their own.
+    """
+    return isinstance(x, (BCOO, BCSR))
 
 
 # -- one operand -----------------------------------------------------------------------
@@ -162,6 +164,15 @@ def _result_shape(x: Any, y: Any) -> tuple[int, ...]:
     return tuple([max(m, n) if min(m, n) else 0 for m, n in zip(a, b, strict=True)])
 
 
+def _share_layout(x: BCOO, y: BCOO) -> tuple[BCOO, BCOO]:
+    """Two sparse arrays with as many batch and dense axes, the fewer of both."""
+    n_batch, n_dense = min(x.n_batch, y.n_batch), min(x.n_dense, y.n_dense)
+    if (n_batch, n_dense) == (x.n_batch, x.n_dense) == (y.n_batch, y.n_dense):
+        return x, y
+    x, y = (m.update_layout(n_batch=n_batch, n_dense=n_dense) for m in (x, y))
+    return x, y
+
+
 def _add(x: Any, y: Any) -> Any:
     if not (is_sparse(x) and is_sparse(y)):
         return arithmetic.add_p.bind(*map(conversion.todense, (x, y)))
@@ -169,9 +180,7 @@ def _add(x: Any, y: Any) -> Any:
     x, y = _fit(x, shape), _fit(y, shape)
     if x.indices is y.indices and x.shape == y.shape:
         return with_data(x, x.data + y.data)
-    if (x.n_batch, x.n_dense) != (y.n_batch, y.n_dense):
-        n_batch, n_dense = min(x.n_batch, y.n_batch), min(x.n_dense, y.n_dense)
-        x, y = (m.update_layout(n_batch=n_batch, n_dense=n_dense) for m in (x, y))
+    x, y = _share_layout(x, y)
     n = x.n_batch
     batch = shape[:n]
     buffers: Any = []
@@ -196,7 +205,9 @@ def _mul(x: Any, y: Any) -> Any:
     if is_sparse(x) and is_sparse(y):
         if x.indices is y.indices and x.shape == y.shape and x.unique_indices:
             return with_data(x, x.data * y.data)
-        return bcoo_functions.bcoo_multiply_sparse(_fit(x, shape), _fit(y, shape))
+        return bcoo_functions.bcoo_multiply_sparse(
+            *_share_layout(_fit(x, shape), _fit(y, shape))
+        )
     mat, v = (x, y) if is_sparse(x) else (y, x)
     mat = _fit(mat, shape)
     data = bcoo_functions.bcoo_multiply_dense(mat, v)
@@ -227,7 +238,7 @@ def _transpose(x: Any, *, permutation: Any) -> Any:
 
 
 def _reduce_sum(x: Any, *, axes: Any) -> Any:
-    out = bcoo_shaping.bcoo_reduce_sum(x, axes=axes)
+    out = bcoo_shaping.sum_axes(x, axes)
     return out if out.shape else out.todense()
 
 
@@ -245,11 +256,22 @@ def _stack(*xs: Any, axis: int) -> Any:
     shape = xs[0].shape
     full = (*shape[:axis], 1, *shape[axis:])
     axes = tuple([a for a in range(len(full)) if a != axis])
-    wide = [
-        bcoo_shaping.bcoo_broadcast_in_dim(x, shape=full, broadcast_dimensions=axes)
-        for x in xs
-    ]
-    return bcoo_shaping.bcoo_concatenate(wide, dimension=axis)
+    if isinstance(xs[0], BCSR):
+        broadcast: Rule = bcsr_functions.bcsr_broadcast_in_dim
+    else:
+        broadcast = bcoo_shaping.bcoo_broadcast_in_dim
+    wide = [broadcast(x, shape=full, broadcast_dimensions=axes) for x in xs]
+    return _concatenate(*wide, dimension=axis)
+
+
+def _unstack(x: Any, *, axis: int) -> list[Any]:
+    parts = []
+    for i in range(x.shape[axis]):
+        starts, limits = [0] * x.ndim, list(x.shape)
+        starts[axis], limits[axis] = i, i + 1
+        part = bcoo_slicing.bcoo_slice(x, start_indices=starts, limit_indices=limits)
+        parts.append(bcoo_shaping.bcoo_squeeze(part, dimensions=(axis,)))
+    return parts
 
 
 def _reshape(x: Any, *, new_sizes: Any, dimensions: Any, **_: Any) -> Any:
@@ -297,6 +319,7 @@ _BCOO_RULES: dict[Primitive, Rule] = {
     families.reduce_sum_p: _reduce_sum,
     concatenation.concatenate_p: _concatenate,
     stacking.stack_p: _stack,
+    stacking.unstack_p: _unstack,
     shaping.reshape_p: _reshape,
     families.broadcast_in_dim_p: _broadcast,
     shaping.rev_p: lambda x, *, dimensions: bcoo_shaping.bcoo_rev(x, dimensions),
@@ -312,8 +335,10 @@ _BCSR_RULES: dict[Primitive, Rule] = {
     **{p: _apply_linear(p) for p in _LINEAR},
     **{p: _apply_to_unique(p) for p in _ZERO_PRESERVING},
     choice.convert_element_type_p: _convert,
+    arithmetic.integer_pow_p: _integer_pow,
     contraction.dot_general_p: _dot_general,
     concatenation.concatenate_p: _concatenate,
+    stacking.stack_p: _stack,
     families.broadcast_in_dim_p: lambda x, *, shape, broadcast_dimensions, **_: (
         bcsr_functions.bcsr_broadcast_in_dim(
             x, shape=shape, broadcast_dimensions=broadcast_dimensions
@@ -337,12 +362,9 @@ def find_rule(p: Primitive, args: Any) -> Rule:
       NotImplementedError: there is none.
     """
     sparse = [x for x in args if is_sparse(x)]
-    if all(isinstance(x, BCOO) for x in sparse):
-        rules = _BCOO_RULES
-    elif all(isinstance(x, (BCSR, BCOO)) for x in sparse):
+    rules = _BCOO_RULES
+    if not all(isinstance(x, BCOO) for x in sparse):
         rules = _BCSR_RULES
-    else:
-        rules = {conversion.todense_p: lambda x, **_: conversion.todense(x)}
     rule = rules.get(p)
     if rule is not None:
         return rule

@@ -1,0 +1,18 @@
+"""Arrays that processes fetch from one another."""
+
+from olympus._src.api.transfer_servers import (
+    TransferConnection,
+    TransferServer,
+    make_error_array,
+    start_transfer_server,
+)
+from olympus._src.foundation.lazy_names import claim as _claim
+
+__all__ = [
+    "TransferConnection",
+    "TransferServer",
+    "make_error_array",
+    "start_transfer_server",
+]
+
+_claim(__name__)
