@@ -226,3 +226,23 @@ def test_arrays_of_different_devices_do_not_mix():
     for f in (lambda: x + y, lambda: olympus.jit(jnp.add)(x, y)):
         with pytest.raises(ValueError, match="incompatible devices"):
             f()
+
+
+@pytest.mark.parametrize(
+    "f", [jnp.sin, jnp.sum, olympus.lax.sin, lambda w: jnp.matmul(np.ones((4, 2)), w)]
+)
+def test_objects_that_stand_for_divided_arrays(f):
+    class Weight:
+        def __init__(self, value):
+            self.value = value
+
+        def __olympus_array__(self):
+            return self.value
+
+    value = divide(np.arange(12.0, dtype=np.float32).reshape(2, 6), "x", "y",
+                   over=mesh(2, 2))  # fmt: skip
+    expected = f(value)
+    for _ in range(2):  # the second time the program is known
+        out = f(Weight(value))
+        assert out.sharding == expected.sharding
+        np.testing.assert_array_equal(out, expected)

@@ -286,9 +286,21 @@ def are_at_default(args: Sequence[Any]) -> bool:
     """
     home = default_placement().sharding
     for x in args:
-        if type(x) is ArrayImpl and (x._committed or x._buffer._sharding is not home):
+        if type(x) is not ArrayImpl:
+            if not _stands_for_array(x):
+                continue
+            x = as_array(x)
+        if x._committed or x._buffer._sharding is not home:
             return False
     return True
+
+
+_OF_HOST = frozenset((np.ndarray, bool, int, float, complex))
+
+
+def _stands_for_array(x: Any) -> bool:
+    """Whether an object of another library gives an array, which may lie anywhere."""
+    return type(x) not in _OF_HOST and array_protocol.is_array(x)
 
 
 # -- devices ---------------------------------------------------------------------------
@@ -315,6 +327,8 @@ def committed_place(x: Any) -> Any:
         return x.committed_device
     if high_values.are_in_use() and high_values.is_high_value(x):
         return as_operand(x).committed_device
+    if _stands_for_array(x):
+        return committed_place(array_protocol.array_of(x))
     sharding = getattr(x, "sharding", None)
     if isinstance(sharding, SingleDeviceSharding):
         sharding = single_devices.with_its_memory(sharding)
