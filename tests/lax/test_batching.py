@@ -24,7 +24,7 @@ SIZES = [(2, 3), (1, 2), (2, 1), (3, 0), (0, 2), (0, 0)]
 
 
 def test_every_primitive_has_a_batching_rule():
-    """But those that have no operands."""
+    """But those without operands, and those that only lowering writes."""
     packages = "calls callbacks checkify control_flow custom_rules lax numerics remat"
     without = {
         p.name
@@ -32,7 +32,8 @@ def test_every_primitive_has_a_batching_rule():
         if p.batch is None and p.file.partition("/")[0] in packages.split()
     }
     no_operands = {"iota", "create_token", "platform_index"}
-    assert without <= no_operands
+    written_last = {"block_scaled_dot"}
+    assert without <= no_operands | written_last
 
 
 class Placed:
