@@ -220,7 +220,7 @@ def put_values(x: np.ndarray, aval: Any, device: Any = None) -> Any:
     return concrete_arrays.put(x, aval, device)
 
 
-def fill_values(write: Any, aval: Any, device: Any = None) -> Any:
+def _fill(write: Any, aval: Any, device: Any = None) -> Any:
     """As `put_values`, of values that a function writes into a NumPy array."""
     if sharding_constraints.is_over_mesh(device):
         return _divide(concrete_arrays.fill(write, aval), device)
@@ -241,7 +241,7 @@ def is_far(aval: Any, device: Any = None) -> bool:
 
 def _repeat(value: Any, aval: Any, device: Any) -> Any:
     if not is_far(aval, device):
-        return fill_values(lambda out: out.fill(value), aval, device)
+        return _fill(lambda out: out.fill(value), aval, device)
     one = aval.update(shape=())
     number: Any = concrete_arrays.put(np.asarray(value, aval.dtype), one, device)
     return _move_to_device(shaping.broadcast(number, aval.shape), device)
@@ -758,7 +758,7 @@ def _diagonals(
     def write(out: np.ndarray) -> None:
         out[...] = compared(row, column)
 
-    return fill_values(write, aval, device)
+    return _fill(write, aval, device)
 
 
 def identity(n: int, dtype: DTypeLike | None = None) -> Array:

@@ -25,7 +25,7 @@ from olympus._src.interpreters import concrete_arrays, evaluate
 from olympus._src.lax import elementwise, shaping
 from olympus._src.lax import sizes as sizes_
 from olympus._src.numpy import arithmetic, elementary, promotion, symbolic_ranges
-from olympus._src.numpy.creation import astype, fill_values, is_far
+from olympus._src.numpy.creation import astype, is_far, put_values
 from olympus._src.numpy.promotion import aval_of
 
 ShapedArray = avals.ShapedArray
@@ -113,13 +113,9 @@ def arange(
         size = max(0, math.ceil(last)) if simple and math.isfinite(last) else 0
         if size and (evaluate.is_staging() or is_far(ShapedArray((size,), kind))):
             return shaping.iota(kind, size)
-    host = np.asarray(np.arange(first, last, by))
-
-    def write(out: np.ndarray) -> None:
-        with np.errstate(all="ignore"):
-            out[...] = host.astype(kind, copy=False)
-
-    return fill_values(write, ShapedArray(host.shape, kind), place)
+    with np.errstate(all="ignore"):
+        host = np.asarray(np.arange(first, last, by)).astype(kind)
+    return put_values(host, ShapedArray(host.shape, kind), place)
 
 
 def _check_ends(numbers: range, dtype: Any) -> None:

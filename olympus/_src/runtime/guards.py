@@ -87,18 +87,6 @@ def explicit(direction: str) -> Iterator[None]:
         setattr(state, field, before)
 
 
-@contextlib.contextmanager
-def allowed() -> Iterator[None]:
-    """What this block puts on a device is of the library's making, not the user's."""
-    state = _guards.thread_local_state()
-    before = state.host_to_device
-    state.host_to_device = _guards.TransferGuardLevel.ALLOW
-    try:
-        yield
-    finally:
-        state.host_to_device = before
-
-
 def explain(error: versions.XlaRuntimeError) -> Exception:
     """The error for one of a transfer, which says what to do about a guard."""
     text = str(error)

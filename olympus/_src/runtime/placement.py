@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
@@ -10,7 +9,6 @@ import numpy as np
 
 from olympus._src.runtime import (
     dlpack,
-    guards,
     host_errors,
     host_memory,
     parts,
@@ -81,15 +79,13 @@ def fill(
     if n_bytes < _LEAST_SHARED_BYTES or not host_memory.is_watching():
         host = np.empty(aval.shape, aval.dtype)
         write(host)
-        with guards.allowed() if guards.are_on() else contextlib.nullcontext():
-            return put(host, aval, device)
+        return put(host, aval, device)
     host = transfer.aligned_empty(aval.shape, aval.dtype)
     write(host)
     host.flags.writeable = False
     committed = device is not None
     place = placement_of(device) if committed else default_placement()
-    with guards.allowed() if guards.are_on() else contextlib.nullcontext():
-        buffer = transfer.lend_to_device(host, aval, place, committed)
+    buffer = transfer.lend_to_device(host, aval, place, committed)
     return ArrayImpl(buffer, aval, committed)
 
 
