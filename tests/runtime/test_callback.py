@@ -1,5 +1,6 @@
 """Programs that call Python."""
 
+import textwrap
 import threading
 
 import fresh
@@ -217,20 +218,29 @@ def test_ten_thousand_calls_of_callbacks_that_compute():
     assert outs[0].tolist() == [8, 8, 8]
 
 
+def run_watched(code):
+    """The output of a program about `inner`, which doubles `n` numbers such as `x`.
+
+    It runs in a process of its own: a dead-lock cannot be interrupted, only timed out.
+    """
+    start = """
+import faulthandler, sys, threading
+sys.path[:0] = ["tests", "."]
+faulthandler.dump_traceback_later(60, exit=True)
+import numpy as np
+import programs
+from runtime.test_callback import load_calling, looping
+
+n = 200_000
+x = programs.put(np.ones(n, np.float32))
+inner = programs.load(programs.double((n,)), x.aval)
+"""
+    return fresh.run(start + textwrap.dedent(code))[0]
+
+
 @pytest.mark.slow
 def test_threads_of_nested_callbacks_do_not_stand_still():
-    # In a process of its own: a dead-lock cannot be interrupted, only timed out.
-    out, _ = fresh.run("""
-        import faulthandler, sys, threading
-        sys.path[:0] = ["tests", "."]
-        faulthandler.dump_traceback_later(60, exit=True)
-        import numpy as np
-        import programs
-        from runtime.test_callback import looping
-
-        n = 200_000
-        x = programs.put(np.ones(n, np.float32))
-        inner = programs.load(programs.double((n,)), x.aval)
+    out = run_watched("""
         program = looping(looping(inner, n), n)
         results = []
 
@@ -248,17 +258,7 @@ def test_threads_of_nested_callbacks_do_not_stand_still():
 
 @pytest.mark.slow
 def test_programs_that_wait_for_a_callback_leave_room_for_it():
-    out, _ = fresh.run("""
-        import faulthandler, sys
-        sys.path[:0] = ["tests", "."]
-        faulthandler.dump_traceback_later(60, exit=True)
-        import numpy as np
-        import programs
-        from runtime.test_callback import looping
-
-        n = 200_000
-        x = programs.put(np.ones(n, np.float32))
-        inner = programs.load(programs.double((n,)), x.aval)
+    out = run_watched("""
         program = looping(inner, n)
         out = programs.call(program, x)[0]
         for _ in range(100):  # more than a client runs at a time
@@ -292,17 +292,7 @@ def test_weak_types_of_results():
 
 @pytest.mark.slow
 def test_a_callback_waits_for_a_thread_that_calls_python():
-    out, _ = fresh.run("""
-        import faulthandler, sys, threading
-        sys.path[:0] = ["tests", "."]
-        faulthandler.dump_traceback_later(60, exit=True)
-        import numpy as np
-        import programs
-        from runtime.test_callback import load_calling, looping
-
-        n = 200_000
-        x = programs.put(np.ones(n, np.float32))
-        inner = programs.load(programs.double((n,)), x.aval)
+    out = run_watched("""
         loops = looping(inner, n)
 
         def in_a_thread(value):

@@ -14,7 +14,6 @@ from olympus._src.core import avals
 from olympus._src.core.primitive import Primitive
 from olympus._src.lax import shaping
 from olympus._src.lax.families import ShapedArray
-from olympus._src.lax.linalg import lapack
 from olympus._src.sparse import products, rows
 
 aval_of = avals.aval_of
@@ -24,30 +23,15 @@ _DTYPES = frozenset(["float32", "float64"])
 def suits(platform: str, data: Any, x: Any, *positions: Any) -> bool:
     """Whether the kernels take a product of these types."""
     return (
-        platform == "cpu"
+        products.fit_kernel(platform, data, x, _DTYPES)
         and native.load_products() is not None
-        and data.ndim == 1
         and x.ndim in (1, 2)
-        and data.dtype == x.dtype
-        and x.dtype.name in _DTYPES
         and all(p.dtype == rows.INT for p in positions)
-        and min(data.size, x.size) > 0
-        and data.size < 2**31 - 1
     )
 
 
 def _lower(ctx: Any, name: str, operands: Any) -> str:
-    (out,) = lapack.call_kernel(
-        ctx,
-        "sparse product",
-        name,
-        operands,
-        ctx.avals_in,
-        ctx.avals_out,
-        rank=-1,
-        reused={},
-    )
-    return out
+    return products.call_kernel(ctx, "sparse product", name, operands)
 
 
 # -- rows of elements ------------------------------------------------------------------

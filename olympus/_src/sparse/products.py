@@ -130,18 +130,23 @@ def _kernel_abstract(data: Any, indptr: Any, indices: Any, x: Any) -> Any:
     return ShapedArray((indptr.shape[0] - 1, x.shape[1]), x.dtype)
 
 
-def _kernel_lower(ctx: Any, *operands: str) -> str:
+def call_kernel(ctx: Any, name: str, target: str, operands: Any) -> str:
+    """A call of a kernel for a whole product, written in StableHLO.
+
+    Args:
+      ctx: what is lowered.
+      name: what errors call it.
+      target: the kernel's registered name.
+      operands: names of values.
+    """
     (out,) = lapack.call_kernel(
-        ctx,
-        "csr_matmat",
-        "cpu_csr_sparse_dense_ffi",
-        operands,
-        ctx.avals_in,
-        ctx.avals_out,
-        rank=-1,
-        reused={},
+        ctx, name, target, operands, ctx.avals_in, ctx.avals_out, rank=-1, reused={}
     )
     return out
+
+
+def _kernel_lower(ctx: Any, *operands: str) -> str:
+    return call_kernel(ctx, "csr_matmat", "cpu_csr_sparse_dense_ffi", operands)
 
 
 def multiply_by_rows(data: Any, indptr: Any, indices: Any, x: Any) -> Any:
@@ -161,18 +166,28 @@ csr_kernel_p = Primitive(
 )
 
 
-def suits_kernel(platform: str, data: Any, indices: Any, x: Any) -> bool:
-    """Whether the kernel takes a product of these types, and is faster."""
+def fit_kernel(platform: str, data: Any, x: Any, dtypes: frozenset[str]) -> bool:
+    """Whether a kernel on a CPU for numbers of these types takes a product.
+
+    Neither operand may be empty, and positions among the elements are 32 bits wide.
+    """
     return (
         platform == "cpu"
         and data.ndim == 1
-        and x.ndim == 2
-        and x.shape[1] >= FEWEST_COLUMNS
         and data.dtype == x.dtype
-        and x.dtype.name in _DTYPES
-        and rows.INT.itemsize >= indices.dtype.itemsize
+        and x.dtype.name in dtypes
         and min(data.size, x.size) > 0
         and data.size < 2**31 - 1
+    )
+
+
+def suits_kernel(platform: str, data: Any, indices: Any, x: Any) -> bool:
+    """Whether the kernel takes a product of these types, and is faster."""
+    return (
+        fit_kernel(platform, data, x, _DTYPES)
+        and x.ndim == 2
+        and x.shape[1] >= FEWEST_COLUMNS
+        and rows.INT.itemsize >= indices.dtype.itemsize
     )
 
 
