@@ -50,19 +50,20 @@ def _skip(items, mark, reason):
 
 
 def _sample(config, items):
-    """Leaves a share of the slow tests of a module that asks for it, by the seed."""
+    """Leaves a share of the slow tests, by the seed; a module may ask for another."""
     left_out = [item for item in items if _is_left_out(item)]
     config.hook.pytest_deselected(items=left_out)
     items[:] = [item for item in items if not _is_left_out(item)]
 
 
 def _is_left_out(item):
-    if sampling.SHARE > 1 and not sampling.is_in_part(item.nodeid, sampling.SHARE):
+    if not sampling.is_in_part(item.nodeid, sampling.SHARE):
         return True
-    share = item.get_closest_marker("sampled")
-    if share is None or item.get_closest_marker("slow") is None:
+    if item.get_closest_marker("slow") is None:
         return False
-    return not sampling.is_in_part(item.nodeid, share.args[0])
+    share = item.get_closest_marker("sampled")
+    n = sampling.SLOW_SHARE if share is None else share.args[0]
+    return not sampling.is_in_part(item.nodeid, n)
 
 
 def pytest_collection_finish(session):

@@ -3,7 +3,8 @@
 One seed chooses, for all lists: the commit's hash, so that each commit takes another
 part and the same commit always the same one. It is printed in the report's header.
 `OLYMPUS_TEST_SEED` sets it; with `OLYMPUS_SWEEP=all` (`make full`) a run takes all.
-`OLYMPUS_TEST_SHARE=4` takes every fourth test of any kind, for a further interpreter.
+`OLYMPUS_TEST_SHARE=4` takes every fourth test of any kind, for a further interpreter,
+`OLYMPUS_SLOW_SHARE=2` every second of the slow ones that are not marked otherwise.
 """
 
 from __future__ import annotations
@@ -36,6 +37,8 @@ def _seed_of_commit() -> int:
 EVERYTHING = os.environ.get("OLYMPUS_SWEEP") == "all"
 # Of all tests a run takes one in so many.
 SHARE = int(os.environ.get("OLYMPUS_TEST_SHARE") or 1)
+# Of slow tests without a mark it takes one in so many.
+SLOW_SHARE = int(os.environ.get("OLYMPUS_SLOW_SHARE") or 1)
 SEED = int(os.environ.get("OLYMPUS_TEST_SEED") or _seed_of_commit())
 # The processes of one run agree, and what it starts does too.
 os.environ["OLYMPUS_TEST_SEED"] = str(SEED)
