@@ -427,12 +427,12 @@ def backward_pass(
                     scopes.call_within(scope, _transpose_equation, eqn, *state)
                 else:
                     _transpose_equation(eqn, known, linear, pending, parts)
+        for v, total in zip(program.invars, sums or (), strict=False):
+            if v in pending or v in parts:
+                _accumulate(pending, v, total)
+        return [_complete(pending, parts, v) for v in program.invars]
     finally:
         current.position, current.scope = outer_position, outer_scope
-    for v, total in zip(program.invars, sums or (), strict=False):
-        if v in pending or v in parts:
-            _accumulate(pending, v, total)
-    return [_complete(pending, parts, v) for v in program.invars]
 
 
 def _cotangent_type(aval: Any) -> Any:
@@ -505,8 +505,9 @@ def _give_tangent_types(outs: Sequence[Any], tangents: Sequence[Any]) -> list[An
     return typed
 
 
-# A read of a part: its equation, cotangents, operands, and how its operand is read.
-_Part = tuple[ir.Eqn, Sequence[Any], Sequence[Any], Any]
+# A read of a part: its equation, cotangents, operands, how its operand is read, and the
+# scope of what is added.
+_Part = tuple[ir.Eqn, Sequence[Any], Sequence[Any], Any, scopes.Scope]
 
 
 def _run_known(
@@ -564,8 +565,9 @@ def _transpose_equation(
     ]
     if p.transpose_into is not None:
         v = eqn.invars[0]
-        part = eqn, cts, args, linear.get(v)
-        if v in linear and linear[v].is_repeated:
+        part = eqn, cts, args, linear.get(v), current.scope
+        is_repeated = v in linear and linear[v].is_repeated
+        if is_repeated and not scopes.has_metadata(eqn.scope):
             parts.setdefault(v, []).append(part)
             return
         if _add_part(pending, v, part):
@@ -578,17 +580,21 @@ def _complete(pending: dict[Any, Any], parts: dict[Any, list[_Part]], v: Any) ->
 
     In a loop they are added in place, to what is there of the whole.
     """
-    for part in parts.pop(v, ()):
-        if not _add_part(pending, v, part):
-            eqn, cts, args, _ = part
-            _add_operands(pending, eqn, cts, args)
+    if v in parts:
+        outer_position, outer_scope = current.position, current.scope
+        for part in parts.pop(v):
+            eqn, cts, args, _, current.scope = part
+            current.position = eqn.source
+            if not _add_part(pending, v, part):
+                _add_operands(pending, eqn, cts, args)
+        current.position, current.scope = outer_position, outer_scope
     ct = pending.pop(v, None)
     return Zero(_cotangent_type(v.aval)) if ct is None else ct
 
 
 def _add_part(pending: dict[Any, Any], v: Any, part: _Part) -> bool:
     """Adds to the cotangent that a variable has already; whether that was possible."""
-    eqn, cts, args, reads = part
+    eqn, cts, args, reads, _ = part
     total = pending.get(v)
     if total is not None:
         add = eqn.primitive.transpose_into
