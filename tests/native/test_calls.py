@@ -781,3 +781,29 @@ def test_copies_call_the_same_programs():
             same(other(x, n), n * x)
     for other in (copy.copy(compiled), copy.deepcopy(compiled)):
         same(other(x), 2 * x)
+
+
+@needs_native
+def test_methods_are_called_without_an_object_between():
+    class Model:
+        @functools.partial(olympus.jit, static_argnums=0)
+        def scale(self, x):
+            return 2 * x
+
+    class Other(native.calls.Caller):
+        def __call__(self, *args):
+            return "called"
+
+        def _call_slowly(self, *args):
+            return "found"
+
+    has_vectorcall, is_method = 1 << 11, 1 << 17  # as in CPython's object.h
+    flags = type(vars(Model)["scale"]).__flags__
+    assert flags & has_vectorcall
+    assert flags & is_method
+    assert not type(Other()).__flags__ & is_method
+    assert Other()(1) == "called"
+    model = Model()
+    assert model.scale(3) == Model.scale(model, 3) == 6
+    model.scale = lambda x: x
+    assert model.scale(3) == 3

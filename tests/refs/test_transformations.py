@@ -160,7 +160,29 @@ def without_custom_jvp(x):
     return (x[:2] ** 2).sum() + x[2]
 
 
+TO, FROM = np.array([2, 0, 2]), np.array([1, 1, 2])  # where one is written twice
+
+
+def with_positions(x):
+    ref = olympus.new_ref(x)
+
+    def step(i, _=None):
+        ref[TO] = onp.sin(ref[FROM]) * ref[i] + ref[TO]
+
+    step(0)
+    lax.fori_loop(1, 3, step, None)
+    return (ref[...] ** 2).sum()
+
+
+def without_positions(x):
+    for i in range(3):
+        values = onp.sin(x[FROM]) * x[i] + x[TO]
+        x = onp.stack([values[1], x[1], values[2]])
+    return (x**2).sum()
+
+
 PAIRS = [
+    (with_positions, without_positions),
     (with_scan, without_scan),
     (with_fori, without_fori),
     (with_while, without_while),

@@ -6,8 +6,9 @@ import pytest
 from programs import aval_of, put
 
 import olympus
+import olympus.numpy as jnp
 from olympus._src.core.avals import ShapedArray
-from olympus._src.runtime import client, placement
+from olympus._src.runtime import client, placement, transfer
 
 NUMPY_DTYPES = ["bool", "float16", "float32", "float64", "complex64", "complex128"]
 NUMPY_DTYPES += [f"{sign}int{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64)]
@@ -175,3 +176,19 @@ def test_views_of_other_dtypes_outlive_their_arrays():
     assert (view == x).all()
     assert not view.flags.writeable
     assert len(others) == 50
+
+
+def test_arguments_may_be_overwritten_while_the_program_runs():
+    @olympus.jit
+    def slow(x, y):
+        y = olympus.lax.fori_loop(0, 50, lambda i, y: jnp.sin(y) @ y, y)
+        return x, y.sum(), x * 2
+
+    y = jnp.ones((200, 200))
+    for _ in range(3):
+        x = transfer.aligned_empty((1_000_000,), np.dtype("float32"))
+        x[:] = 1
+        same, _, double = slow(x, y)
+        x[:] = 7
+        assert (np.asarray(same) == 1).all()
+        assert (np.asarray(double) == 2).all()

@@ -366,7 +366,9 @@ def transpose(p: Any, cts: Any, *args: Any, **params: Any) -> Any:
     required = [False] * n_c + [True] * n_carry + [False] * n_x
     closed, in_nonzero = body.derived(
         ("transposed", tuple(flags), tuple(nonzero), n_carry),
-        lambda program: ad.transpose_olympuspr(program, flags, nonzero, required),
+        lambda program: ad.transpose_olympuspr(
+            program, flags, nonzero, required, n_sums=n_c
+        ),
     )
     closed, new_consts = inner_programs.absorb(closed)
     flows_c, _, flows_x = inner_programs.split_by_sizes(in_nonzero, [n_c, n_carry, n_x])
@@ -379,7 +381,7 @@ def transpose(p: Any, cts: Any, *args: Any, **params: Any) -> Any:
         _is_weak(x) and (type(ct) is Zero or _is_weak(ct))
         for x, ct in zip(parts.carry, cts, strict=False)
     ]
-    program = _accumulate_sums(closed.olympuspr, counts, sums, weak)
+    program = _order_operands(closed.olympuspr, counts, len(sums), weak)
     outs = p.bind(
         *new_consts,
         *known_consts,
@@ -417,10 +419,10 @@ def _linear_avals(args: Sequence[Any]) -> list[Any]:
     return [x.aval.to_cotangent() for x in args if type(x) is Linear]
 
 
-def _accumulate_sums(
+def _order_operands(
     transposed: ir.Olympuspr,
     counts: Sequence[int],
-    sums: Sequence[Any],
+    n_sums: int,
     weak: Sequence[bool],
 ) -> ir.ClosedOlympuspr:
     """The body of the transposed loop.
@@ -430,17 +432,18 @@ def _accumulate_sums(
     slices.
     """
     n_consts, n_xs, n_carry = counts
-    known_c, known_x, carry, rows = inner_programs.split_by_sizes(
-        transposed.in_avals, [n_consts, n_xs, n_carry, len(transposed.invars)]
+    known_c, known_x, sums, carry, rows = inner_programs.split_by_sizes(
+        transposed.in_avals,
+        [n_consts, n_xs, n_sums, n_carry, len(transposed.invars)],
     )
-    sizes = [n_consts, len(sums), n_carry, n_xs, len(rows)]
+    sizes = [n_consts, n_sums, n_carry, n_xs, len(rows)]
 
     def run(*args: Any) -> list[Any]:
         consts, totals, cts, slices, ys = inner_programs.split_by_sizes(args, sizes)
-        results = ir.eval_olympuspr(transposed, (), *consts, *slices, *cts, *ys)
-        terms, others = results[: len(sums)], results[len(sums) :]
-        pairs = zip(totals, terms, strict=True)
-        new_sums = [families.add_tangents(a, b) for a, b in pairs]
+        results = ir.eval_olympuspr(
+            transposed, (), *consts, *slices, *totals, *cts, *ys
+        )
+        new_sums, others = results[:n_sums], results[n_sums:]
         # A cotangent of the carry stays as weak as it comes in.
         others[:n_carry] = [
             x if a.is_high else elementwise.convert(x, a.dtype, w)

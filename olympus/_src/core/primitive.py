@@ -48,8 +48,8 @@ function of the operands over other operations, which are lowered instead.
 
 `transpose_into` is for operations linear in their first operand that read a part of it:
 it adds to the cotangent that this operand has already, without an array of zeros. It
-may return None, to have that done after all. `reads` says how many operations read a
-part of the operand, and how many elements all these parts have.
+may return None, to have that done after all. `reads` are the `symbolic_values.Reads` of
+the operand: how much of it is read in parts.
 
 `stage` is for primitives whose parameters hold Python functions. Interpreters that
 compute call such functions as they are, so that Python's own control flow works on

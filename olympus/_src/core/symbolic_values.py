@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -93,6 +93,24 @@ class Linear:
 
     def __repr__(self) -> str:
         return f"Linear({self.aval.short()})"
+
+
+class Reads(NamedTuple):
+    """How much of a variable the operations of a program read that read a part of it.
+
+    Args:
+      n: how many operations.
+      n_elements: of all the parts that they read.
+      is_repeated: whether the program is the body of a loop.
+    """
+
+    n: int
+    n_elements: Any
+    is_repeated: bool
+
+    def add(self, n_elements: Any) -> Reads:
+        """With one more part, of so many elements."""
+        return Reads(self.n + 1, self.n_elements + n_elements, self.is_repeated)
 
 
 def is_linear(x: Any) -> bool:

@@ -13,7 +13,7 @@ from typing import Any
 
 from olympus._src.core import array_type, dtypes, ir, primitive, refs, scopes, trace
 from olympus._src.core import avals as avals_
-from olympus._src.core.symbolic_values import Linear, Zero
+from olympus._src.core.symbolic_values import Linear, Reads, Zero
 from olympus._src.foundation import config, errors, source_info
 from olympus._src.interpreters import discharge, partial_eval, residuals
 from olympus._src.lax import families, sharding_constraints
@@ -389,7 +389,10 @@ def _name_within(program: ir.Olympuspr, outer: scopes.Scope) -> None:
 
 
 def backward_pass(
-    program: ir.Olympuspr, consts: Sequence[Any], cotangents: Sequence[Any]
+    program: ir.Olympuspr,
+    consts: Sequence[Any],
+    cotangents: Sequence[Any],
+    sums: Sequence[Any] | None = None,
 ) -> list[Any]:
     """The cotangents of a linear program's inputs.
 
@@ -397,14 +400,18 @@ def backward_pass(
       program: linear in its inputs; its constants are known.
       consts: their values.
       cotangents: one for each output; a Zero is allowed.
+      sums: if the program is the body of a loop, the sums of the cotangents of its
+        first inputs over the steps so far. The new sums take the places of these
+        cotangents: what a step adds to a few elements is added to them in place.
     """
     known: dict[Any, Any] = dict(zip(program.constvars, consts, strict=True))
     pending: dict[Any, Any] = {}
+    parts: dict[Any, list[_Part]] = {}
     for v, ct in zip(program.outvars, cotangents, strict=True):
         _accumulate(pending, v, ct)
     outer_position, outer_scope = current.position, current.scope
     try:
-        linear = _run_known(program, known)
+        linear = _run_known(program, known, sums is not None)
         current.scope = backward = outer_scope + scopes.TRANSPOSE
         scope: scopes.Scope = ()  # that of the last equation; neighbours share it
         is_marked = False
@@ -416,16 +423,16 @@ def backward_pass(
                     current.scope = backward + scope
                     is_marked = scopes.has_metadata(scope)
                 if is_marked:
-                    state = known, linear, pending
+                    state = known, linear, pending, parts
                     scopes.call_within(scope, _transpose_equation, eqn, *state)
                 else:
-                    _transpose_equation(eqn, known, linear, pending)
+                    _transpose_equation(eqn, known, linear, pending, parts)
+        for v, total in zip(program.invars, sums or (), strict=False):
+            if v in pending or v in parts:
+                _accumulate(pending, v, total)
+        return [_complete(pending, parts, v) for v in program.invars]
     finally:
         current.position, current.scope = outer_position, outer_scope
-    return [
-        pending[v] if v in pending else Zero(_cotangent_type(v.aval))
-        for v in program.invars
-    ]
 
 
 def _cotangent_type(aval: Any) -> Any:
@@ -498,27 +505,30 @@ def _give_tangent_types(outs: Sequence[Any], tangents: Sequence[Any]) -> list[An
     return typed
 
 
-# How often parts of a variable are read, and the elements of all these parts.
-_Reads = tuple[int, Any]
-_UNREAD: _Reads = (0, 0)
+# A read of a part: its equation, cotangents, operands, how its operand is read, and the
+# scope of what is added.
+_Part = tuple[ir.Eqn, Sequence[Any], Sequence[Any], Any, scopes.Scope]
 
 
-def _run_known(program: ir.Olympuspr, known: dict[Any, Any]) -> dict[Any, _Reads]:
+def _run_known(
+    program: ir.Olympuspr, known: dict[Any, Any], is_repeated: bool
+) -> dict[Any, Reads]:
     """Evaluates what depends on no linear input; the reads of each variable that does.
 
     Those of parts are counted, by operations with a rule `transpose_into`.
     """
-    linear = dict.fromkeys(program.invars, _UNREAD)
+    unread = Reads(0, 0, is_repeated)
+    linear = dict.fromkeys(program.invars, unread)
     outer = current.scope
     scope: scopes.Scope = ()
     for eqn in program.eqns:
         for v in eqn.invars:
             if v in linear:
-                linear.update(dict.fromkeys(eqn.outvars, _UNREAD))
+                linear.update(dict.fromkeys(eqn.outvars, unread))
                 if eqn.primitive.transpose_into is not None:
-                    n, n_elements = linear.get(eqn.invars[0], _UNREAD)
+                    reads = linear.get(eqn.invars[0], unread)
                     part = eqn.outvars[0].aval.size
-                    linear[eqn.invars[0]] = n + 1, n_elements + part
+                    linear[eqn.invars[0]] = reads.add(part)
                 break
         else:
             args = [v.val if type(v) is ir.Literal else known[v] for v in eqn.invars]
@@ -536,14 +546,12 @@ def _run_known(program: ir.Olympuspr, known: dict[Any, Any]) -> dict[Any, _Reads
 def _transpose_equation(
     eqn: ir.Eqn,
     known: dict[Any, Any],
-    linear: dict[Any, _Reads],
+    linear: dict[Any, Reads],
     pending: dict[Any, Any],
+    parts: dict[Any, list[_Part]],
 ) -> None:
     """Moves cotangents from an equation's results to its linear operands."""
-    cts = [pending.pop(v, None) for v in eqn.outvars]
-    for i, ct in enumerate(cts):
-        if ct is None:
-            cts[i] = Zero(_cotangent_type(eqn.outvars[i].aval))
+    cts = [_complete(pending, parts, v) for v in eqn.outvars]
     if all(type(ct) is Zero for ct in cts):
         return
     p = eqn.primitive
@@ -555,13 +563,52 @@ def _transpose_equation(
         else (Linear(v.aval) if v in linear else known[v])
         for v in eqn.invars
     ]
-    total = pending.get(eqn.invars[0]) if p.transpose_into is not None else None
-    if total is not None:
-        reads = linear[eqn.invars[0]]
-        total = p.transpose_into(total, reads, cts, *args, **eqn.params)
-        if total is not None:
-            pending[eqn.invars[0]] = total
+    if p.transpose_into is not None:
+        v = eqn.invars[0]
+        part = eqn, cts, args, linear.get(v), current.scope
+        is_repeated = v in linear and linear[v].is_repeated
+        if is_repeated and not scopes.has_metadata(eqn.scope):
+            parts.setdefault(v, []).append(part)
             return
+        if _add_part(pending, v, part):
+            return
+    _add_operands(pending, eqn, cts, args)
+
+
+def _complete(pending: dict[Any, Any], parts: dict[Any, list[_Part]], v: Any) -> Any:
+    """The sum of a variable's cotangents, those of its parts last.
+
+    In a loop they are added in place, to what is there of the whole.
+    """
+    if v in parts:
+        outer_position, outer_scope = current.position, current.scope
+        for part in parts.pop(v):
+            eqn, cts, args, _, current.scope = part
+            current.position = eqn.source
+            if not _add_part(pending, v, part):
+                _add_operands(pending, eqn, cts, args)
+        current.position, current.scope = outer_position, outer_scope
+    ct = pending.pop(v, None)
+    return Zero(_cotangent_type(v.aval)) if ct is None else ct
+
+
+def _add_part(pending: dict[Any, Any], v: Any, part: _Part) -> bool:
+    """Adds to the cotangent that a variable has already; whether that was possible."""
+    eqn, cts, args, reads, _ = part
+    total = pending.get(v)
+    if total is not None:
+        add = eqn.primitive.transpose_into
+        total = add(total, reads, cts, *args, **eqn.params)
+    if total is not None:
+        pending[v] = total
+    return total is not None
+
+
+def _add_operands(
+    pending: dict[Any, Any], eqn: ir.Eqn, cts: Sequence[Any], args: Sequence[Any]
+) -> None:
+    """Adds to the cotangents of an equation's operands, by its rule `transpose`."""
+    p = eqn.primitive
     operand_cts = _transpose_divided(p, cts, args, eqn.params)
     if not isinstance(operand_cts, (list, tuple)) or len(operand_cts) != len(args):
         got = (
@@ -574,8 +621,8 @@ def _transpose_equation(
             "cotangents, one for each operand (None for those that are known), got "
             f"{got}"
         )
-    for v, ct in zip(eqn.invars, operand_cts, strict=True):
-        if v in linear:
+    for v, x, ct in zip(eqn.invars, args, operand_cts, strict=True):
+        if type(x) is Linear:
             _accumulate(pending, v, ct)
 
 
@@ -716,6 +763,7 @@ def transpose_olympuspr(
     linear: Sequence[bool],
     nonzero: Sequence[bool],
     instantiate: Sequence[bool] = (),
+    n_sums: int | None = None,
 ) -> tuple[ir.ClosedOlympuspr, list[bool]]:
     """The transpose of a program that is linear in some of its inputs.
 
@@ -725,10 +773,13 @@ def transpose_olympuspr(
       nonzero: which outputs have a nonzero cotangent.
       instantiate: which of the linear inputs must get one, even if it is zero; none if
         empty.
+      n_sums: of a loop's body, for how many of the first linear inputs cotangents are
+        summed over the steps.
 
     Returns:
-      A program of the known inputs and the cotangents given, that returns cotangents of
-      linear inputs; and which of those are there.
+      A program of the known inputs, the sums, and the cotangents given, that returns
+      cotangents of linear inputs (new sums for those that have one); and which of those
+      are there. Sums that no step adds to are left out.
     """
     known = [
         v for v, is_linear in zip(program.invars, linear, strict=True) if not is_linear
@@ -740,17 +791,24 @@ def transpose_olympuspr(
     in_nonzero: list[bool] = []
 
     def run(*args: Any) -> list[Any]:
-        values, nonzero_cts = args[: len(known)], iter(args[len(known) :])
+        n = len(known) + (n_sums or 0)
+        values, nonzero_cts = args[: len(known)], iter(args[n:])
+        sums = None if n_sums is None else args[len(known) : n]
         cts = [
             next(nonzero_cts) if f else Zero(v.aval.to_cotangent())
             for f, v in zip(nonzero, program.outvars, strict=True)
         ]
-        in_cts = _instantiate_zeros(backward_pass(tape, values, cts), instantiate)
+        in_cts = backward_pass(tape, values, cts, sums)
+        in_cts = _instantiate_zeros(in_cts, instantiate)
         in_nonzero[:] = [type(ct) is not Zero for ct in in_cts]
         return [ct for ct in in_cts if type(ct) is not Zero]
 
     in_avals = [v.aval for v in known]
+    in_avals += [v.aval.to_cotangent() for v in unknown[: n_sums or 0]]
     rows = zip(program.outvars, nonzero, strict=True)
     in_avals += [v.aval.to_cotangent() for v, f in rows if f]
     closed, consts = partial_eval.trace_to_olympuspr(run, in_avals, _info(program))
+    sums = closed.invars[len(known) : len(known) + (n_sums or 0)]
+    unused = {v for v, f in zip(sums, in_nonzero, strict=False) if not f}
+    closed = closed.replace(invars=[v for v in closed.invars if v not in unused])
     return ir.ClosedOlympuspr(closed, consts), in_nonzero

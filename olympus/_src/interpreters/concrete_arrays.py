@@ -11,7 +11,7 @@ from olympus._src.core import array_type, dtypes, high_values, refs, trace
 from olympus._src.core import avals as avals_
 from olympus._src.foundation import array_protocol, caching, config
 from olympus._src.runtime import array as array_
-from olympus._src.runtime import client, placement, plugins
+from olympus._src.runtime import client, guards, placement, plugins
 from olympus._src.runtime.shardings import (
     SingleDeviceSharding,
     default_placement,
@@ -29,6 +29,7 @@ from olympus._src.sharding.named import NamedSharding
 ArrayImpl = array_.ArrayImpl
 Shard = array_.Shard
 rows = array_.rows
+lift_guards = guards.lift
 array_type.register_concrete(ArrayImpl)
 avals_.register_aval(ArrayImpl, lambda x: x.aval)
 

@@ -21,7 +21,7 @@ from olympus._src.interpreters import (
     ref_arguments,
     type_constraints,
 )
-from olympus._src.interpreters.concrete_arrays import as_array, on_device
+from olympus._src.interpreters.concrete_arrays import as_array, lift_guards, on_device
 from olympus._src.lowering import module as lowering
 from olympus._src.lowering import operation_paths
 from olympus._src.runtime import build_options, callback, client, executable
@@ -240,10 +240,12 @@ def _lower(
         place = device if committed else None
         is_absent = executable.is_absent([device])
         place = None if is_absent else place
-        arrays = [as_array(c, place) for c in needed]
-        arrays = arrays if is_absent else on_device(arrays, device)
+        with lift_guards():
+            arrays = [as_array(c, place) for c in needed]
+            arrays = arrays if is_absent else on_device(arrays, device)
     else:  # which knows where they go when it is compiled
-        arrays = list(map(as_array, needed))
+        with lift_guards():
+            arrays = list(map(as_array, needed))
         division = of_kept(division, len(arrays), kept_mask[n_consts:], whole)
     if arrays:
         constant_warnings.warn(whole, name, len(arrays))

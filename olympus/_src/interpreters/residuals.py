@@ -4,7 +4,8 @@ What a derivative needs is an output of one program and an input of another: of 
 a step of a loop, a branch. A value that is quickly made of a smaller one, or of one
 that is available anyway, such as an argument or a number, is not passed on: the second
 program makes it again. So it does with what a little arithmetic makes of other values
-that are handed over, as 1 - y * y of the hyperbolic tangent y.
+that are handed over, as 1 - y * y of the hyperbolic tangent y. Of values that are
+computed alike, such as positions that were counted from the end, one is passed on.
 """
 
 from __future__ import annotations
@@ -36,7 +37,7 @@ def reduce(
     """
     residuals = forward.outvars[n_outs:]
     remade = _find_remade(forward, residuals)
-    again = _Again(remade)
+    again = _Again(remade, _find_equal(forward, residuals))
     renamed: dict[Any, Any] = {
         inner: again.name(outer)
         for outer, inner in zip(residuals, tangent.invars, strict=False)
@@ -102,6 +103,28 @@ def _made_of(
     return steps
 
 
+def _find_equal(forward: ir.Olympuspr, residuals: Sequence[Any]) -> dict[Any, Any]:
+    """For values that a little arithmetic computes twice, the first that is equal."""
+    light = {e.outvars[0]: e for e in forward.eqns if e.primitive.remade is not None}
+    kinds = [(light[v].primitive, v.aval) for v in set(residuals) if v in light]
+    if len(set(kinds)) == len(kinds):
+        return {}
+    first: dict[Any, Any] = {}
+    equal: dict[Any, Any] = {}
+    for v, eqn in light.items():
+        operands = tuple(_identity(equal.get(x, x)) for x in eqn.invars)
+        params = tuple(sorted(eqn.params.items()))
+        equal[v] = first.setdefault((eqn.primitive, operands, params, v.aval), v)
+    return equal
+
+
+def _identity(v: Any) -> Any:
+    """Equal for variables, and for numbers, that are the same."""
+    if type(v) is ir.Literal:
+        return v.aval, np.asarray(v.val).tobytes()
+    return v
+
+
 def _bytes(v: Any) -> Any:
     aval = v.aval
     if aval.is_high or isinstance(aval.dtype, dtypes.ExtendedDType):
@@ -125,10 +148,11 @@ class _Again:
       eqns: its first equations.
     """
 
-    __slots__ = ("_names", "_remade", "eqns", "inputs", "kept")
+    __slots__ = ("_equal", "_names", "_remade", "eqns", "inputs", "kept")
 
-    def __init__(self, remade: dict[Any, ir.Eqn]) -> None:
+    def __init__(self, remade: dict[Any, ir.Eqn], equal: dict[Any, Any]) -> None:
         self._remade = remade
+        self._equal = equal
         self._names: dict[Any, Any] = {}
         self.kept: list[Any] = []
         self.inputs: list[Any] = []
@@ -138,6 +162,7 @@ class _Again:
         """The value in the second program for a value of the first."""
         if type(v) is ir.Literal:
             return v
+        v = self._equal.get(v, v)
         if v in self._names:
             return self._names[v]
         eqn = self._remade.get(v)

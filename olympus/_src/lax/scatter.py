@@ -466,7 +466,7 @@ def _set_tangent(
 
 def _find_winners(x: Any, indices: Any, updates: Any, params: Any) -> tuple[Any, Any]:
     """One update for each position: its number plus one, and whether updates are it."""
-    aval, update_aval = avals.aval_of(x), avals.aval_of(updates)
+    aval, update_aval = _aval(x), _aval(updates)
     count = shaping.iota(np.uint32, update_aval.size)
     numbers = shaping.reshape(elementwise.add(count, np.uint32(1)), update_aval.shape)
     nobody = shaping.full(aval.shape, 0, np.uint32)
@@ -485,12 +485,11 @@ def _set_transpose(cts: Any, x: Any, indices: Any, updates: Any, **params: Any) 
         hole = shaping.full(update_aval.shape, 0, update_aval.dtype)
         for_x = scatter_p.bind(ct, indices, hole, **params)
     if type(updates) is Linear:
-        if not params["unique_indices"]:
-            raise NotImplementedError(
-                "lax.scatter: the transpose with respect to updates needs distinct "
-                "positions; give unique_indices=True if they are"
-            )
         for_updates = _read(ct, indices, _aval(x), update_aval, params)
+        if not params["unique_indices"]:
+            _, won = _find_winners(x, indices, updates, params)
+            zero = np.zeros((), update_aval.dtype)[()]
+            for_updates = elementwise.select(won, for_updates, zero)
     return [for_x, None, for_updates]
 
 

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from olympus._src.core import avals
+from olympus._src.core import avals, dtypes
 from olympus._src.core.sizes import is_constant_shape
 from olympus._src.lax import (
     concatenation,
@@ -78,11 +78,12 @@ def slice_instead(
     dimension_numbers: Any,
     slice_sizes: Any,
     mode: Any,
+    fill_value: Any,
     **_: Any,
 ) -> Callable[..., Any] | None:
     """The field `rewrite` of gathers: what that of one window is lowered as."""
     dn = dimension_numbers
-    if mode is gather.FILL_OR_DROP or 0 in slice_sizes:
+    if 0 in slice_sizes:
         return None
     if not _is_one_window(x, indices, dn):
         return None
@@ -91,10 +92,22 @@ def slice_instead(
     shape = [1] * (len(offsets) + indices.ndim - 1)
     for axis, n in zip(dn.offset_dims, offsets, strict=True):
         shape[axis] = n
+    last = None
+    if mode is gather.FILL_OR_DROP:
+        if isinstance(x.dtype, dtypes.ExtendedDType):
+            return None
+        last = gather.limits(x.shape, slice_sizes, dn.start_index_map, indices.dtype)
 
     def read(x: Any, indices: Any) -> Any:
         starts = _starts(indices, dn.start_index_map, avals.aval_of(x).ndim)
+        is_inside = None
+        if last is not None:
+            starts, is_inside = _move_inside(starts, dn.start_index_map, last)
         window = slicing.dynamic_slice_p.bind(x, *starts, slice_sizes=slice_sizes)
+        if is_inside is not None:
+            fill = gather.fill_of(fill_value, window.dtype)
+            fill = shaping.full(slice_sizes, fill, window.dtype)
+            window = elementwise.select(is_inside, window, fill)
         return shaping.reshape(window, tuple(shape))
 
     return read
@@ -128,15 +141,14 @@ def update_instead(
         combine = eqns[0].primitive
     axes = dn.scatter_dims_to_operand_dims
     sizes = tuple(scatter.window_sizes(dn, x, updates))
-    last = None
-    if mode is not gather.CLIP:  # windows that are not inside write nothing
-        last = gather.limits(x.shape, sizes, axes, indices.dtype)
+    last = gather.limits(x.shape, sizes, axes, indices.dtype)
 
     def write(x: Any, indices: Any, updates: Any) -> Any:
         starts = _starts(indices, axes, avals.aval_of(x).ndim)
-        is_inside = None
-        if last is not None:
-            starts, is_inside = _move_inside(starts, axes, last)
+        # Read and written at the same position, or XLA makes two kernels of it.
+        starts, is_inside = _move_inside(starts, axes, last)
+        if mode is gather.CLIP:  # other windows that are not inside write nothing
+            is_inside = None
         window = shaping.reshape(updates, sizes)
         old: Any = None
         if combine is not None or is_inside is not None:
@@ -173,6 +185,8 @@ def _move_inside(
 # windows are few, or where others are that large: `roll` reads nearly all, and a row.
 _LARGE, _SHARE = 1 << 12, 4
 _FEW, _MEAN_SHARE = 2, 2.5
+# Each step of a loop would read the whole array again to add to a part of it.
+_LARGE_REPEATED = 1 << 6
 
 
 def _add_window(total: Any, reads: Any, ct: Any, starts: Sequence[Any]) -> Any:
@@ -180,10 +194,15 @@ def _add_window(total: Any, reads: Any, ct: Any, starts: Sequence[Any]) -> Any:
     whole, part = avals.aval_of(total), avals.aval_of(ct)
     if not is_constant_shape((*whole.shape, *part.shape)) or whole.dtype != part.dtype:
         return None
-    n_reads, n_elements = reads
-    if n_reads <= _FEW or n_elements * _MEAN_SHARE > whole.size * n_reads:
+    if not part.size or part.size * _SHARE > whole.size:
         return None
-    if whole.size < _LARGE or part.size * _SHARE > whole.size or not part.size:
+    if reads.is_repeated:
+        least = _LARGE_REPEATED
+    elif reads.n <= _FEW or reads.n_elements * _MEAN_SHARE > whole.size * reads.n:
+        return None
+    else:
+        least = _LARGE
+    if whole.size < least:
         return None
     return accumulate("scatter_add", total, starts, ct)
 

@@ -1041,7 +1041,21 @@ static PyType_Spec bound_spec = {
         Py_TPFLAGS_DISALLOW_INSTANTIATION,
     bound_slots};
 
+/* A class of Python takes over how its base is called, but not, up to Python 3.11, that it
+   is called so without a tuple of the arguments; and never that calls of a method need no
+   bound object, which `caller_get` would make. */
+static PyObject *caller_init_subclass(PyObject *cls, PyObject *unused) {
+  (void)unused;
+  PyTypeObject *type = (PyTypeObject *)cls;
+  if (type->tp_call == PyVectorcall_Call && type->tp_descr_get == caller_get) {
+    type->tp_flags |= Py_TPFLAGS_HAVE_VECTORCALL | Py_TPFLAGS_METHOD_DESCRIPTOR;
+    PyType_Modified(type);
+  }
+  Py_RETURN_NONE;
+}
+
 static PyMethodDef caller_methods[] = {
+    {"__init_subclass__", caller_init_subclass, METH_NOARGS | METH_CLASS, NULL},
     {"keep", (PyCFunction)(void (*)(void))caller_keep, METH_FASTCALL,
      "keep(entry, order, args, kwargs): the entry for calls like this one; says "
      "whether such calls can be kept."},

@@ -220,6 +220,12 @@ def put_values(x: np.ndarray, aval: Any, device: Any = None) -> Any:
     return concrete_arrays.put(x, aval, device)
 
 
+def put_own_values(x: np.ndarray, aval: Any, device: Any = None) -> Any:
+    """As `put_values`, of values that the user did not have on the host."""
+    with concrete_arrays.lift_guards():
+        return put_values(x, aval, device)
+
+
 def _fill(write: Any, aval: Any, device: Any = None) -> Any:
     """As `put_values`, of values that a function writes into a NumPy array."""
     if sharding_constraints.is_over_mesh(device):
@@ -371,7 +377,12 @@ def _of_plain_sequence(x: Any, leaves: list[Any], dtype: Any, device: Any) -> An
     if value.dtype.kind in "OSUV" and not dtypes.is_supported(value.dtype):
         value = np.array(x, dtype)
     value = _cast_numpy(value, dtype)
-    return put_values(value, ShapedArray(value.shape, dtype), device)
+    put = put_own_values if _are_all_arrays(leaves) else put_values
+    return put(value, ShapedArray(value.shape, dtype), device)
+
+
+def _are_all_arrays(leaves: list[Any]) -> bool:
+    return bool(leaves) and {type(v) for v in leaves} == {concrete_arrays.ArrayImpl}
 
 
 def _on_host(x: Any) -> Any:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal, overload
 
 import numpy as np
 
-from olympus._src.core import dtypes
+from olympus._src.core import avals, dtypes
 from olympus._src.core.array_type import (
     Array,
     ArrayLike,
@@ -548,7 +548,8 @@ def indices(
             "numpy.indices: dtype must be numeric, got bool; compare the "
             "positions with 0"
         )
-    return creation.asarray(np.indices(sizes, kind))
+    positions = np.indices(sizes, kind)
+    return creation.put_own_values(positions, avals.ShapedArray(positions.shape, kind))
 
 
 def ix_(*args: ArrayLike) -> tuple[Array, ...]:

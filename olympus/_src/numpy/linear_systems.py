@@ -36,6 +36,7 @@ matmul = contractions.matmul
 # -- systems ---------------------------------------------------------------------------
 
 
+@direct("solve", 2)
 def solve(a: ArrayLike, b: ArrayLike) -> Array:
     """The x with `a x = b`.
 
@@ -139,6 +140,7 @@ class SlogdetResult(NamedTuple):
     logabsdet: Array
 
 
+@direct("det", 1)
 def det(a: ArrayLike) -> Array:
     """The determinant of matrices.
 

@@ -145,7 +145,10 @@ def _argument_sorter(fun: Any, arrays: int) -> Callable[[Any, Any], Any]:
     defaults = dict(zip(names[required:], values, strict=True))
 
     def sort_arguments(args: Any, kwargs: Any) -> Any:
-        """The arrays, or None if the call is wrong; the rest is moved to `kwargs`."""
+        """The arrays, or None if the call is wrong; the rest is moved to `kwargs`.
+
+        Defaults of the last arrays are left to the function: its program holds them.
+        """
         if len(args) > len(names):
             return None
         for key, value in zip(names[arrays:], args[arrays:], strict=False):
@@ -156,11 +159,14 @@ def _argument_sorter(fun: Any, arrays: int) -> Callable[[Any, Any], Any]:
         for i in range(len(operands)):
             if names[i] in kwargs:
                 return None
-        for i in range(len(operands), arrays):
+        n_given = len(operands)
+        for i in range(n_given, arrays):
             if i < by_position or (names[i] not in kwargs and i < required):
                 return None
+            if names[i] in kwargs:
+                n_given = i + 1
             operands += (kwargs.pop(names[i], defaults.get(names[i])),)
-        return operands
+        return operands[:n_given]
 
     return sort_arguments
 

@@ -52,7 +52,10 @@ def _quantile(
     keepdims: bool,
     method: str,
     ignore_nan: bool,
+    percent: bool,
 ) -> Any:
+    if percent:
+        q = arithmetic.true_divide(q, 100)
     if dtypes.kind(aval_of(q).dtype) == "c":
         raise TypeError(
             f"numpy.quantile: q must be real, got {aval_of(q).short()}; take its real "
@@ -267,8 +270,6 @@ def _start_quantile(
         raise ValueError(
             f"numpy.{name}: weights must be real, got {aval_of(weights).short()}"
         )
-    if percent:
-        q = arithmetic.true_divide(q, 100)
     return _quantile(
         a,
         q,
@@ -278,12 +279,14 @@ def _start_quantile(
         keepdims=bool(keepdims),
         method=method,
         ignore_nan=ignore_nan,
+        percent=percent,
     )
 
 
 def _quantile_function(
     name: str, ignore_nan: bool, percent: bool
 ) -> function_types.Quantile:
+    @direct("_quantile", 2)
     def call(
         a: ArrayLike,
         q: ArrayLike,

@@ -25,7 +25,7 @@ from olympus._src.interpreters import concrete_arrays, evaluate
 from olympus._src.lax import elementwise, shaping
 from olympus._src.lax import sizes as sizes_
 from olympus._src.numpy import arithmetic, elementary, promotion, symbolic_ranges
-from olympus._src.numpy.creation import astype, is_far, put_values
+from olympus._src.numpy.creation import astype, is_far, put_own_values, put_values
 from olympus._src.numpy.promotion import aval_of
 
 ShapedArray = avals.ShapedArray
@@ -115,7 +115,8 @@ def arange(
             return shaping.iota(kind, size)
     with np.errstate(all="ignore"):
         host = np.asarray(np.arange(first, last, by)).astype(kind)
-    return put_values(host, ShapedArray(host.shape, kind), place)
+    put = put_own_values if first == 0 and by == 1 else put_values
+    return put(host, ShapedArray(host.shape, kind), place)
 
 
 def _check_ends(numbers: range, dtype: Any) -> None:

@@ -17,6 +17,7 @@ import numpy as np
 from olympus._src.runtime import (
     client,
     dlpack,
+    guards,
     host_errors,
     parts,
     transfer,
@@ -565,7 +566,8 @@ def rows(array: ArrayImpl, step: int = 1) -> Iterator[ArrayImpl]:
     keys = getattr(array, "_keys", None)
     for i, row in enumerate(value[::step]):
         # A row of a vector is a NumPy scalar; its array is wanted.
-        buffer = put(np.asarray(row), stored, place, committed)
+        with guards.lift():
+            buffer = put(np.asarray(row), stored, place, committed)
         out = ArrayImpl(buffer, aval, committed)
         if keys is not None and keys.ndim:
             out._follow(np.asarray(keys[::step][i], object))

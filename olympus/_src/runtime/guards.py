@@ -87,6 +87,25 @@ def explicit(direction: str) -> Iterator[None]:
         setattr(state, field, before)
 
 
+def lift() -> contextlib.AbstractContextManager[None]:
+    """A block that puts values on a device which the user did not have on the host.
+
+    Such as numbers that a function makes, and constants of programs.
+    """
+    return _lift() if are_on() else contextlib.nullcontext()
+
+
+@contextlib.contextmanager
+def _lift() -> Iterator[None]:
+    state = _guards.thread_local_state()
+    before = state.host_to_device
+    state.host_to_device = _guards.TransferGuardLevel.ALLOW
+    try:
+        yield
+    finally:
+        state.host_to_device = before
+
+
 def explain(error: versions.XlaRuntimeError) -> Exception:
     """The error for one of a transfer, which says what to do about a guard."""
     text = str(error)
