@@ -176,7 +176,7 @@ def _without_python(
     """
     if lowered.effects or lowered.callbacks is not None:
         return None, None
-    runs = program.execute, program.execute_one
+    runs: tuple[Any, Any] = program.execute, program.execute_one
     if not lowered.consts and all(lowered.kept):
         return runs
     is_native = native.calls is not None and type(runs[0]) is native.calls.Runner
