@@ -14,6 +14,7 @@ import pytest
 import olympus
 import olympus.numpy as jnp
 from olympus import lax, tree_util
+from olympus.extend import core
 
 X = np.asarray([0.5, -1.0, 2.0], np.float32)
 
@@ -93,6 +94,33 @@ def test_value_and_auxiliary_values_come_with_the_gradient():
     assert (float(slope), float(aux["twice"])) == (6.0, 6.0)
     value, slope = olympus.value_and_grad(square)(3.0)
     assert (float(value), float(slope)) == (9.0, 6.0)
+
+
+def test_auxiliary_values_are_built_outside_of_the_function():
+    states = []
+
+    class Box:
+        def __init__(self, x):
+            self.x = x
+            states.append(core.get_opaque_trace_state())
+
+    tree_util.register_pytree_node(Box, lambda b: ((b.x,), None), lambda _, c: Box(*c))
+
+    def f(x):
+        return x * x, Box(2 * x)
+
+    outside = core.get_opaque_trace_state()
+    for call in (
+        lambda: olympus.grad(f, has_aux=True)(3.0)[1],
+        lambda: olympus.value_and_grad(f, has_aux=True)(3.0)[0][1],
+        lambda: olympus.vjp(f, 3.0, has_aux=True)[2],
+        lambda: olympus.jvp(f, (3.0,), (1.0,), has_aux=True)[2],
+        lambda: olympus.linearize(f, 3.0, has_aux=True)[2],
+        lambda: olympus.jacfwd(f, has_aux=True)(3.0)[1],
+        lambda: olympus.jacrev(f, has_aux=True)(3.0)[1],
+    ):
+        assert float(call().x) == 6.0
+        assert states[-1] == outside
 
 
 def test_auxiliary_values_keep_the_tangents_of_outer_differentiation():

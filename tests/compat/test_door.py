@@ -4,6 +4,7 @@ import os
 import subprocess
 import sys
 import textwrap
+import zipfile
 
 import pytest
 
@@ -306,8 +307,56 @@ def test_modules_and_code_run_as_python_runs_them(tmp_path):
     assert out == "__main__ pack pack.other [] 3\n"
     out, _ = run_door("-c", "import jax, sys; print(sys.argv, jax.numpy.ones(1))", "x")
     assert out == "['-c', 'x'] [1.]\n"
-    _, err = run_door("-m", "no_such_module", status=1)
-    assert "no module 'no_such_module'" in err
+
+
+STARTED = {
+    "a missing file": ["missing.py"],
+    "a syntax error": ["wrong.py"],
+    "a folder": ["app", "-q"],
+    "an archive": ["app.zip", "-q"],
+    "a folder of no program": ["pack"],
+    "standard input": ["-", "-q"],
+    "a name beside its option": ["-mpack.inner", "-q"],
+    "a text beside its option": ["-cimport sys; print(sys.argv)", "-q"],
+    "a missing module": ["-m", "missing"],
+    "a missing package": ["-m", "missing.inner"],
+    "a missing part": ["-m", "pack.missing"],
+    "a package of no program": ["-m", "pack"],
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("words", STARTED.values(), ids=STARTED)
+def test_programs_start_and_fail_to_start_as_in_python(tmp_path, words):
+    say = "import sys; print(__name__, __package__, sys.argv, sys.path[0])"
+    for folder in ("pack", "app"):
+        (tmp_path / folder).mkdir()
+    write(tmp_path, "wrong.py", "import jax\ndef f(:\n    pass\n")
+    write(tmp_path / "pack", "__init__.py", "")
+    write(tmp_path / "pack", "inner.py", say)
+    write(tmp_path / "app", "__main__.py", say)
+    with zipfile.ZipFile(tmp_path / "app.zip", "w") as archive:
+        archive.writestr("__main__.py", say)
+    python, door = (
+        subprocess.run(
+            [*command, *words],
+            input="import sys; print(sys.argv)",
+            capture_output=True,
+            text=True,
+            cwd=tmp_path,
+            timeout=fresh.TIMEOUT_S,
+            check=False,
+        )
+        for command in ([sys.executable], DOOR)
+    )
+    assert (door.returncode, door.stdout) == (python.returncode, python.stdout)
+    assert door.stderr == python.stderr
+
+
+@pytest.mark.skipif(sys.version_info < (3, 13), reason="Python reads only files")
+def test_tracebacks_show_the_text_of_the_command_line():
+    _, err = run_door("-c", "import jax\njax.jit(lambda x: bool(x))(1)", status=1)
+    assert "    jax.jit(lambda x: bool(x))(1)" in err
 
 
 def test_errors_leave_scripts_with_their_own_traceback(tmp_path):
@@ -335,8 +384,6 @@ def test_errors_leave_scripts_with_their_own_traceback(tmp_path):
 def test_the_command_ends_as_python_ends():
     _, err = run_door("-c", "raise SystemExit('said at the end')", status=1)
     assert err == "said at the end\n"
-    _, err = run_door("no_such_file.py", status=1)
-    assert "no_such_file.py" in err
     _, err = run_door(status=2)
     assert "a script is required" in err
 

@@ -11,7 +11,7 @@ import olympus
 from olympus._src.control_flow import loops
 from olympus._src.control_flow import scan as scan_
 from olympus._src.control_flow import while_loop as while_
-from olympus._src.core import checker
+from olympus._src.core import checker, ir
 from olympus._src.foundation import config
 from olympus._src.interpreters import partial_eval
 from olympus._src.lax import elementwise as el
@@ -305,6 +305,43 @@ def test_while_drops_carries_nobody_needs():
     (eqn,) = small.eqns
     assert len(eqn.outvars) == 2
     assert eqn.params["body_nconsts"] == 0
+
+
+def test_dead_carries_inside_of_calls_and_loops_go():
+    table = olympus.numpy.arange(3.0)
+
+    def inner(x):  # all results of it are used, but not all that its loop carries
+        def body(c):
+            return el.add(c[0], 1), el.mul(c[1], 2.0), el.add(c[2], el.add(c[1], table))
+
+        return while_loop(lambda c: el.lt(c[0], 5), body, (0, x, el.mul(x, 0.0)))[1]
+
+    def outer(x):
+        step = lambda c, _: (olympus.jit(inner)(c), None)  # noqa: E731
+        return scan(step, x, None, length=2)[0]
+
+    def choose(x):
+        return olympus.lax.cond(x[0] < 0, outer, lambda x: outer(el.neg(x)), x)
+
+    for f in (olympus.jit(inner), outer, choose):
+        closed = olympus.make_olympuspr(f)(X)
+        assert set(_carries(closed.olympuspr)) == {3}
+        small, _ = partial_eval.dce_olympuspr(closed.olympuspr, [True])
+        checker.check_olympuspr(small)
+        assert set(_carries(small)) == {2}
+        (out,) = ir.eval_olympuspr(small, closed.consts, X)
+        np.testing.assert_array_equal(out, f(X))
+        again, _ = partial_eval.dce_olympuspr(small, [True])
+        assert partial_eval.is_whole(again, small)
+
+
+def _carries(program):
+    """How many values each loop with a condition carries, in all programs inside."""
+    for eqn in program.eqns:
+        if eqn.primitive.name == "while":
+            yield len(eqn.outvars)
+        for inner in ir.subprograms(eqn.params):
+            yield from _carries(inner)
 
 
 def test_while_under_disable_jit_runs_python():

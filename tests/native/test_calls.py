@@ -516,6 +516,40 @@ def test_references_are_counted():
 
 
 @needs_native
+def test_programs_with_constants_run_without_python():
+    held, more = jnp.arange(4.0), jnp.full(4, 10.0)
+    x, y = jnp.ones(4), jnp.full(4, 2.0)
+    cases = [
+        (lambda a, b: {"sum": a + held, "more": (b * more,)}, (x, y)),
+        (lambda a, b: a * held - more, (x, y)),  # the second is not used
+        (lambda a, b: [b + 1, None, b], (x, y)),
+        (lambda: (held + more, held), ()),
+        (lambda a: a - 1, (y,)),
+    ]
+    for f, args in cases:
+        jitted = olympus.jit(f)
+        for call in (jitted, jitted.lower(*args).compile()):
+            for _ in range(3):
+                tree_util.tree_map(same, call(*args), f(*args))
+        ((entry, _),) = jitted._state.native_entries.values()
+        assert type(entry.call) is native.calls.Runner
+    donating = olympus.jit(lambda a: a + held, donate_argnums=0)
+    for _ in range(3):
+        same(donating(held), jnp.arange(4.0) * 2)  # a constant is not given away
+        same(donating(jnp.ones(4)), jnp.arange(1.0, 5.0))
+    watched = held._buffer, more._buffer
+    before = [sys.getrefcount(v) for v in watched]
+    f, args = cases[0]
+    jitted = olympus.jit(f)
+    for _ in range(200):
+        jitted(*args)
+    del jitted
+    gc.collect()
+    after = [sys.getrefcount(v) for v in watched]
+    assert all(abs(a - b) < 20 for a, b in zip(after, before, strict=True))
+
+
+@needs_native
 def test_functions_are_freed():
     def make():
         big = np.ones(1000)
@@ -548,6 +582,14 @@ def test_arguments_of_c_itself_are_checked():
     runner = calls.Runner(len, [], (), False, (), len, (list, ()))
     with pytest.raises(TypeError, match="one list"):
         runner(1)
+    for bad in (((), 1), ([], None), ((),)):
+        with pytest.raises(TypeError):
+            runner.with_selection(*bad)
+    for positions in ((2,), (-1,)):
+        with pytest.raises(IndexError):
+            runner.with_selection((), positions)([1, 2])
+    with pytest.raises(TypeError):
+        runner.with_selection((), ("a",))([1, 2])
 
 
 # -- functions that are one program ----------------------------------------------------

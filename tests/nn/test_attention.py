@@ -130,7 +130,7 @@ def test_integers_of_64_bits_are_as_those_of_32():
     [
         (lambda: nn.dot_product_attention(Q, KEYS[0], V), "4 axes each"),
         (lambda: nn.dot_product_attention(Q, KEYS, V[:, :3]), "have one shape"),
-        (lambda: nn.dot_product_attention(Q[:, :, :3], KEYS, V), "heads divide"),
+        (lambda: nn.dot_product_attention(Q[:, :, :3], KEYS, V), "must be a multiple"),
         (lambda: nn.dot_product_attention(Q, KEYS, V, BIAS[..., :3]), "bias must"),
         (lambda: nn.dot_product_attention(Q, KEYS, V, implementation="x"), "'xla'"),
         (

@@ -26,9 +26,28 @@ float0 = dtypes.float0
 class Found:
     """What a call of a user's function returned in addition to flat results."""
 
-    __slots__ = ("aux", "structure")
+    __slots__ = ("_auxiliary", "structure")
     structure: Any
-    aux: Any
+
+    def __init__(self) -> None:
+        self._auxiliary: tuple[list[Any], Any] | None = None
+
+    def keep_aux(self, aux: Any) -> None:
+        """Keeps the auxiliary value, without its tangents."""
+        leaves, structure = tree.tree_flatten(aux)
+        self._auxiliary = [_auxiliary(x) for x in leaves], structure
+
+    @property
+    def aux(self) -> Any:
+        """The auxiliary value.
+
+        It is made where it is read, after the function: classes of users may note the
+        transformation that they are made in.
+        """
+        if self._auxiliary is None:
+            return None
+        leaves, structure = self._auxiliary
+        return structure.unflatten(leaves)
 
 
 def on_leaves(
@@ -44,13 +63,12 @@ def on_leaves(
       has_aux: the result is a pair, of which the second is not differentiated.
     """
     out_info = Found()
-    out_info.aux = None
 
     def flat(*leaves: Any) -> list[Any]:
         result = call(*structure.unflatten(leaves))
         if has_aux:
             result, aux = _pair(api, fun, result)
-            out_info.aux = tree.tree_map(_auxiliary, aux)
+            out_info.keep_aux(aux)
         outs, out_info.structure = tree.tree_flatten(result)
         for i, x in enumerate(outs):
             if type(x) is not ad.JVPTracer and not avals_.is_array_like(x):

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Iterator
+from types import NoneType
 from typing import Any
 
 import numpy as np
@@ -202,8 +203,10 @@ def _form(structure: Any) -> Any:
     """How C puts results together; see `build` in `native/calls.c`."""
     data = structure.node_data()
     if data is None:
-        return ... if structure.num_leaves else None
+        return ...
     kind, names = data
+    if kind is NoneType:
+        return None
     if kind not in _PLAIN_NODES and not tree.is_record_type(kind):
         return _UNKNOWN
     forms = [_form(child) for child in structure.children()]

@@ -5,14 +5,19 @@ from __future__ import annotations
 import argparse
 import builtins
 import importlib.util
+import linecache
 import os
 import runpy
 import sys
 from collections.abc import Sequence
+from importlib.machinery import ModuleSpec, PathFinder
 from types import CodeType, ModuleType, TracebackType
+from typing import NoReturn
 
 from olympus._src.compat import installation
 from olympus._src.compat.report import Report
+
+_STDIN, _STRING = "-", "<string>"
 
 _EPILOG = "What follows the script is the script's."
 
@@ -20,7 +25,7 @@ _EPILOG = "What follows the script is the script's."
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="python -m olympus.compat.jax",
-        usage="%(prog)s [--report] (SCRIPT | -m MODULE | -c CODE) [arguments]",
+        usage="%(prog)s [--report] (SCRIPT | -m MODULE | -c CODE | -) [arguments]",
         description="Runs a program written for JAX on olympus, unmodified.",
         epilog=_EPILOG,
     )
@@ -55,9 +60,12 @@ def main(words: Sequence[str] | None = None) -> None:
         report.start()
     try:
         if namespace.code is not None:
-            _run_code(namespace.code, own)
+            _show_source(namespace.code)
+            _run_text(namespace.code, _STRING, ["-c", *own])
         elif namespace.module is not None:
             _run_module(namespace.module, own)
+        elif own[0] == _STDIN:
+            _run_text(sys.stdin.buffer.read(), "<stdin>", own)
         else:
             _run_script(own[0], own)
     finally:
@@ -73,7 +81,9 @@ def _show_error(
     first = traceback
     while first is not None and _is_own(first.tb_frame.f_code.co_filename):
         first = first.tb_next
-    shown = traceback if first is None else first
+    # A syntax error of the program has no frame of the program.
+    is_ours = first is None and not issubclass(kind, SyntaxError)
+    shown = traceback if is_ours else first
     sys.__excepthook__(kind, error.with_traceback(shown), shown)
 
 
@@ -89,41 +99,89 @@ def _split(words: Sequence[str]) -> tuple[list[str], list[str]]:
     """Our options, and the words of the program."""
     options: list[str] = []
     remaining = list(words)
-    while remaining and remaining[0].startswith("-"):
+    while remaining and remaining[0].startswith("-") and remaining[0] != _STDIN:
         option = remaining.pop(0)
         options.append(option)
         if option in ("-m", "-c"):
-            options += remaining[:1]
-            return options, remaining[1:]
+            return options + remaining[:1], remaining[1:]
+        if option.startswith(("-m", "-c")):
+            break
     return options, remaining
 
 
 def _run_script(path: str, words: Sequence[str]) -> None:
     sys.argv = list(words)
-    sys.path[0] = os.path.dirname(os.path.abspath(path))
-    with open(path, "rb") as file:
-        code = compile(file.read(), path, "exec", dont_inherit=True)
-    _execute(code, path)
+    path = os.path.abspath(path)
+    spec = PathFinder.find_spec("__main__", [path])
+    if spec is not None:
+        sys.path[0] = path
+        _run_spec(spec)
+    elif os.path.isdir(path):
+        _stop(f"can't find '__main__' module in {path!r}", 1)
+    else:
+        sys.path[0] = os.path.dirname(path)
+        _execute(compile(_contents(path), path, "exec", dont_inherit=True), path)
 
 
-def _run_code(text: str, words: Sequence[str]) -> None:
-    sys.argv = ["-c", *words]
+def _contents(path: str) -> bytes:
+    try:
+        with open(path, "rb") as file:
+            return file.read()
+    except OSError as error:
+        _stop(f"can't open file {path!r}: [Errno {error.errno}] {error.strerror}", 2)
+
+
+def _show_source(text: str) -> None:
+    """Has tracebacks show the lines of the text, as those of Python 3.13 do."""
+    linecache.cache[_STRING] = (len(text), None, text.splitlines(True), _STRING)
+
+
+def _run_text(text: str | bytes, filename: str, words: Sequence[str]) -> None:
+    sys.argv = list(words)
     sys.path[0] = ""
-    _execute(compile(text, "<string>", "exec", dont_inherit=True), None)
+    _execute(compile(text, filename, "exec", dont_inherit=True), None)
 
 
 def _run_module(name: str, words: Sequence[str]) -> None:
     sys.path[0] = os.getcwd()
-    spec = importlib.util.find_spec(name)
-    if spec is not None and spec.submodule_search_locations is not None:
-        spec = importlib.util.find_spec(f"{name}.__main__")
-    if spec is None or spec.loader is None:
-        sys.exit(f"python -m olympus.compat.jax: there is no module {name!r}")
-    code = spec.loader.get_code(spec.name)  # type: ignore[attr-defined]
-    if code is None:
-        sys.exit(f"python -m olympus.compat.jax: {name!r} has no code to run")
+    spec = _find_module(name)
+    if spec is None:
+        _stop(f"No module named {name}", 1)
+    if spec.submodule_search_locations is not None:
+        spec = _find_module(f"{name}.__main__")
+        if spec is None:
+            _stop(
+                f"No module named {name}.__main__; {name!r} is a package and cannot be "
+                "directly executed",
+                1,
+            )
     sys.argv = [spec.origin or name, *words]
+    _run_spec(spec)
+
+
+def _find_module(name: str) -> ModuleSpec | None:
+    try:
+        return importlib.util.find_spec(name)
+    except ModuleNotFoundError as error:
+        # An import inside the package may be what fails: that is the program's error.
+        if not f"{name}.".startswith(f"{error.name}."):
+            raise
+        what = f"Error while finding module specification for {name!r}"
+        _stop(f"{what} (ModuleNotFoundError: {error})", 1)
+
+
+def _run_spec(spec: ModuleSpec) -> None:
+    read = getattr(spec.loader, "get_code", None)
+    code = None if read is None else read(spec.name)
+    if code is None:
+        _stop(f"No code object available for {spec.name}", 1)
     _execute(code, spec.origin, spec.name.rpartition(".")[0], spec)
+
+
+def _stop(message: str, status: int) -> NoReturn:
+    """Ends the process with what Python says of a program that it cannot start."""
+    print(f"{sys.executable}: {message}", file=sys.stderr)
+    sys.exit(status)
 
 
 def _execute(

@@ -196,18 +196,19 @@ def _refuse_unmasked(branches: Any) -> None:
 
 def _dce(used: list[bool], eqn: ir.Eqn) -> Any:
     branches = eqn.params["branches"]
-    if any(b.consts for b in branches):
-        return [True] * len(eqn.invars), eqn
     used_operands = [False] * (len(eqn.invars) - 1)
     for branch in branches:
         _, needed = partial_eval.dce_olympuspr(branch.olympuspr, used)
         used_operands = [a or b for a, b in zip(used_operands, needed, strict=True)]
-    if all(used) and all(used_operands):
+    smaller = [
+        ir.ClosedOlympuspr(
+            partial_eval.dce_olympuspr(b.olympuspr, used, used_operands)[0], b.consts
+        )
+        for b in branches
+    ]
+    rows = zip(smaller, branches, strict=True)
+    if all(partial_eval.is_whole(p.olympuspr, b.olympuspr) for p, b in rows):
         return [True] * len(eqn.invars), eqn
-    smaller = []
-    for branch in branches:
-        program, _ = partial_eval.dce_olympuspr(branch.olympuspr, used, used_operands)
-        smaller.append(ir.ClosedOlympuspr(program))
     operands = [v for v, k in zip(eqn.invars[1:], used_operands, strict=True) if k]
     new = eqn.replace(
         invars=[eqn.invars[0], *operands],

@@ -159,14 +159,12 @@ def dce(used: list[bool], eqn: ir.Eqn, first: int = 0) -> Any:
     """The rule of `scan_p.dce`; `first` operands come before those of the scan."""
     params = eqn.params
     body, n_carry = params["jaxpr"], params["num_carry"]
-    if body.consts:
-        return [True] * len(eqn.invars), eqn
     small, used_inputs = prune_carries(
         body.olympuspr, params["num_consts"], used[:n_carry], used[n_carry:]
     )
     parts = Parts(used_inputs, params)
     used = parts.carry + used[n_carry:]
-    if all(used) and all(used_inputs):
+    if partial_eval.is_whole(small, body.olympuspr):
         return [True] * len(eqn.invars), eqn
     used_inputs = [True] * first + used_inputs
     new = eqn.replace(
@@ -174,7 +172,7 @@ def dce(used: list[bool], eqn: ir.Eqn, first: int = 0) -> Any:
         outvars=[v for v, u in zip(eqn.outvars, used, strict=True) if u],
         params={
             **params,
-            "jaxpr": ir.ClosedOlympuspr(small),
+            "jaxpr": ir.ClosedOlympuspr(small, body.consts),
             "num_consts": sum(parts.consts),
             "num_carry": sum(parts.carry),
         },

@@ -23,7 +23,7 @@ def drop_unused(used: list[bool], eqn: ir.Eqn, before: int = 0) -> Any:
     body, test = params["body_jaxpr"], params["cond_jaxpr"]
     parts = Parts(eqn.invars, params)
     n_test, n_body = len(parts.cond_consts), len(parts.body_consts)
-    if body.consts or test.consts or test.out_avals[0].shape:
+    if test.out_avals[0].shape:
         return [True] * len(eqn.invars), eqn
     end = before + len(parts.carry)
     used_carry, used_rest = used[before:end], used[end:]
@@ -32,20 +32,21 @@ def drop_unused(used: list[bool], eqn: ir.Eqn, before: int = 0) -> Any:
     small, used_inputs = scan.prune_carries(body.olympuspr, n_body, needed, used_rest)
     needed = used_inputs[n_body:]
     results = [True] * before + needed + used_rest
-    if all(results) and all(used_inputs) and all(in_test[:n_test]):
-        return [True] * len(eqn.invars), eqn
     small_test, _ = partial_eval.dce_olympuspr(
         test.olympuspr, [True], in_test[:n_test] + needed
     )
+    rows = (small, body), (small_test, test)
+    if all(partial_eval.is_whole(p, whole.olympuspr) for p, whole in rows):
+        return [True] * len(eqn.invars), eqn
     keep = in_test[:n_test] + used_inputs
     new = eqn.replace(
         invars=[v for v, k in zip(eqn.invars, keep, strict=True) if k],
         outvars=[v for v, k in zip(eqn.outvars, results, strict=True) if k],
         params={
             **params,
-            "body_jaxpr": ir.ClosedOlympuspr(small),
+            "body_jaxpr": ir.ClosedOlympuspr(small, body.consts),
             "body_nconsts": sum(used_inputs[:n_body]),
-            "cond_jaxpr": ir.ClosedOlympuspr(small_test),
+            "cond_jaxpr": ir.ClosedOlympuspr(small_test, test.consts),
             "cond_nconsts": sum(in_test[:n_test]),
         },
     )

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from olympus._src import native
 from olympus._src.core import avals as avals_
 from olympus._src.core import dtypes
 from olympus._src.core.primitive import LateRule
@@ -148,22 +149,48 @@ def _runners(
     """What runs a program on buffers, and what returns its one result."""
     if executable.is_absent(lowered.devices):
         return program.execute, program.execute_one
-    extra = lowered.consts or lowered.effects or lowered.callbacks is not None
-    plain = all(lowered.kept) and not extra
-    run = program.execute if plain else _general_runner(lowered, program)
+    run, run_one = _without_python(lowered, program)
+    plain = run is not None
+    if run is None:
+        run = _general_runner(lowered, program)
     if any(a.dtype == dtypes.float0 for a in lowered.out_avals):
         run, plain = _with_float0(run), False
     if checks_numbers:
         kept = [i for i, k in enumerate(lowered.kept) if k]
         run = number_checks.with_number_check(run, lowered, kept)
     elif plain and lowered.refs is None and lowered.high is None:
-        return run, program.execute_one
+        return run, run_one
     if lowered.refs is not None:
         place = lowered.division or lowered.device
         run = ref_arguments.lending(run, lowered.refs, place, checks_numbers)
     if lowered.high is not None:
         run = _raising(run, lowered.high)
     return run, lambda buffers: run(buffers)[0]
+
+
+def _without_python(
+    lowered: LoweredProgram, program: executable.Executable
+) -> tuple[Any, Any]:
+    """What runs a program, and for one result, with no Python between; None where it
+    takes more than buffers of its own and of the caller.
+    """
+    if lowered.effects or lowered.callbacks is not None:
+        return None, None
+    runs: tuple[Any, Any] = program.execute, program.execute_one
+    if not lowered.consts and all(lowered.kept):
+        return runs
+    is_native = native.calls is not None and type(runs[0]) is native.calls.Runner
+    # What is donated must not be a constant too, which `_general_runner` looks after.
+    if not is_native or (lowered.consts and lowered.aliases):
+        return None, None
+    consts = tuple(program.place([c._buffer for c in lowered.consts]))
+    kept = None
+    if not all(lowered.kept):
+        kept = tuple([i for i, k in enumerate(lowered.kept) if k])
+    run = runs[0].with_selection(consts, kept)
+    if len(program.out_avals) != 1:
+        return run, lambda buffers: run(buffers)[0]
+    return run, run.with_form(...)
 
 
 def _general_runner(

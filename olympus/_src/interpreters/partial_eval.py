@@ -427,6 +427,13 @@ def dce_olympuspr(
     return small, keep
 
 
+def is_whole(smaller: ir.Olympuspr, program: ir.Olympuspr) -> bool:
+    """Whether `dce_olympuspr` found nothing to remove, in inner programs neither."""
+    counts = [(len(p.invars), len(p.outvars), len(p.eqns)) for p in (smaller, program)]
+    rows = zip(smaller.eqns, program.eqns, strict=False)
+    return counts[0] == counts[1] and all(a is b for a, b in rows)
+
+
 def _dce_equation(eqn: ir.Eqn, used: list[bool]) -> ir.Eqn | None:
     _, smaller = eqn.primitive.dce(used, eqn)
     return smaller

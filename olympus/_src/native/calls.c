@@ -122,6 +122,8 @@ typedef struct {
   /* None, or for a program over a mesh a tuple of: the shardings of the arguments, a
      tuple; what puts arguments there; and what is told the token of each run. */
   PyObject *division;
+  PyObject *first; /* a tuple: the constants' buffers, which come before the caller's */
+  PyObject *kept;  /* None, or a tuple: the positions of the caller's that it takes */
 } Runner;
 
 static PyObject *new_array(PyObject *buffer, PyObject *aval, PyObject *committed) {
@@ -291,8 +293,32 @@ static PyObject *run_plain(Runner *self, PyObject *buffers) {
   return raw;
 }
 
+/* The buffers that the program takes, of the constants and of a caller's arguments. */
+static PyObject *select_buffers(Runner *self, PyObject *buffers) {
+  Py_ssize_t n_first = PyTuple_GET_SIZE(self->first);
+  int takes_all = self->kept == Py_None;
+  if (n_first == 0 && takes_all) return Py_NewRef(buffers);
+  Py_ssize_t n = takes_all ? PyList_GET_SIZE(buffers) : PyTuple_GET_SIZE(self->kept);
+  PyObject *selected = PyList_New(n_first + n);
+  if (selected == NULL) return NULL;
+  for (Py_ssize_t i = 0; i < n_first; i++)
+    PyList_SET_ITEM(selected, i, Py_NewRef(PyTuple_GET_ITEM(self->first, i)));
+  for (Py_ssize_t i = 0; i < n; i++) {
+    Py_ssize_t at = i;
+    if (!takes_all) at = PyLong_AsSsize_t(PyTuple_GET_ITEM(self->kept, i));
+    PyObject *buffer = at < 0 && PyErr_Occurred() ? NULL : PyList_GetItem(buffers, at);
+    if (buffer == NULL) {
+      Py_DECREF(selected);
+      return NULL;
+    }
+    PyList_SET_ITEM(selected, n_first + i, Py_NewRef(buffer));
+  }
+  return selected;
+}
+
 static PyObject *run_buffers(Runner *self, PyObject *buffers) {
-  Py_INCREF(buffers);
+  buffers = select_buffers(self, buffers);
+  if (buffers == NULL) return NULL;
   PyObject *out = NULL, *raw = self->division == Py_None ? run_plain(self, buffers)
                                                          : run_divided(self, &buffers);
   if (raw == NULL) {
@@ -380,6 +406,9 @@ static PyObject *runner_new(PyTypeObject *type, PyObject *args, PyObject *kwargs
   self->on_error = Py_NewRef(on_error);
   self->form = Py_NewRef(form);
   self->division = Py_NewRef(division);
+  self->first = PyTuple_New(0);
+  self->kept = Py_NewRef(Py_None);
+  if (self->first == NULL) Py_CLEAR(self);
   return (PyObject *)self;
 }
 
@@ -393,6 +422,8 @@ static int runner_traverse(PyObject *object, visitproc visit, void *arg) {
   Py_VISIT(self->on_error);
   Py_VISIT(self->form);
   Py_VISIT(self->division);
+  Py_VISIT(self->first);
+  Py_VISIT(self->kept);
   return 0;
 }
 
@@ -406,6 +437,8 @@ static int runner_clear(PyObject *object) {
   Py_CLEAR(self->on_error);
   Py_CLEAR(self->form);
   Py_CLEAR(self->division);
+  Py_CLEAR(self->first);
+  Py_CLEAR(self->kept);
   return 0;
 }
 
@@ -420,15 +453,37 @@ static void runner_dealloc(PyObject *self) {
 /* A runner of the same program whose results have another form. */
 static PyObject *runner_with_form(PyObject *object, PyObject *form) {
   Runner *self = (Runner *)object;
-  return PyObject_CallFunctionObjArgs((PyObject *)Py_TYPE(object), self->run,
-                                      self->handlers, self->avals, self->committed,
-                                      self->donated, self->on_error, form,
-                                      self->division, NULL);
+  PyObject *other = PyObject_CallFunctionObjArgs(
+      (PyObject *)Py_TYPE(object), self->run, self->handlers, self->avals,
+      self->committed, self->donated, self->on_error, form, self->division, NULL);
+  if (other != NULL) {
+    Py_SETREF(((Runner *)other)->first, Py_NewRef(self->first));
+    Py_SETREF(((Runner *)other)->kept, Py_NewRef(self->kept));
+  }
+  return other;
+}
+
+/* A runner of the same program that takes a caller's buffers after those of constants. */
+static PyObject *runner_with_selection(PyObject *object, PyObject *args) {
+  PyObject *first, *kept;
+  if (!PyArg_ParseTuple(args, "O!O", &PyTuple_Type, &first, &kept)) return NULL;
+  if (kept != Py_None && !PyTuple_Check(kept)) {
+    PyErr_SetString(PyExc_TypeError, "Runner: the positions must be a tuple, or None");
+    return NULL;
+  }
+  PyObject *other = runner_with_form(object, ((Runner *)object)->form);
+  if (other != NULL) {
+    Py_SETREF(((Runner *)other)->first, Py_NewRef(first));
+    Py_SETREF(((Runner *)other)->kept, Py_NewRef(kept));
+  }
+  return other;
 }
 
 static PyMethodDef runner_methods[] = {
     {"with_form", runner_with_form, METH_O,
      "A runner of the same program whose results have another form."},
+    {"with_selection", runner_with_selection, METH_VARARGS,
+     "A runner that takes buffers of constants, and of the caller's those at positions."},
     {NULL}};
 
 static PyMemberDef runner_members[] = {

@@ -162,14 +162,18 @@ def _check_shapes(
         k.shape == v.shape
         and q.shape[-1] == k.shape[-1]
         and q.shape[:-3] == k.shape[:-3]
-        and heads
-        and n % heads == 0
     )
     if not fits:
         raise ValueError(
             "nn.dot_product_attention: key and value must have one shape, batch and "
-            "features those of query, and their heads divide query's, got "
-            f"{listed}; reshape to [batch, positions, heads, features]"
+            f"features those of query, got {listed}; reshape to "
+            "[batch, positions, heads, features]"
+        )
+    if not heads or n % heads:
+        raise ValueError(
+            "nn.dot_product_attention: the number of query's heads must be a multiple "
+            f"of that of key and value, got {n} and {heads}; repeat heads of query, or "
+            "leave out some of key and value"
         )
     batch = q.shape[0] if q.ndim == 4 else 1
     scores = (batch, n, q.shape[-3], k.shape[-3])

@@ -57,15 +57,16 @@ def drop_unused(
       per_result: parameters that have one for each result.
     """
     closed = eqn.params["jaxpr"]
-    if closed.consts or (all(used) and not any(e.effects for e in closed.eqns)):
-        return [True] * len(eqn.invars), eqn
+    # Also where all results are used: loops inside may carry what nobody reads.
     smaller, used_inputs = closed.olympuspr.derived(
         ("dce", tuple(used)), lambda p: partial_eval.dce_olympuspr(p, used)
     )
+    if partial_eval.is_whole(smaller, closed.olympuspr):
+        return [True] * len(eqn.invars), eqn
     if not smaller.eqns and not smaller.outvars:
         return [False] * len(eqn.invars), None
     params = dict(eqn.params)
-    params["jaxpr"] = ir.ClosedOlympuspr(smaller)
+    params["jaxpr"] = ir.ClosedOlympuspr(smaller, closed.consts)
     for names, keep in ((per_operand, used_inputs), (per_result, used)):
         for name in names:
             params[name] = select(params[name], keep)
