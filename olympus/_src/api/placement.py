@@ -265,7 +265,7 @@ def _put(
             return sharding_constraints.reshard(x, sharding)
         return sharding_constraint_p.bind(x, sharding=sharding)
     if sharding is None:
-        return concrete_arrays.as_array(x)
+        return concrete_arrays.as_unplaced_array(x)
     _check_value(x, sharding, "device_put")
     if _is_elsewhere(x) and not x.sharding.is_equivalent_to(sharding, x.ndim):
         array = _put_over_processes(x, sharding)
@@ -291,11 +291,11 @@ def _bring_back(x: Any, sharding: Any) -> Any:
 def _put_in_memory(x: Any, space: Space) -> Any:
     """A value in another memory of its devices."""
     if space is Space.Any:
-        return x if isinstance(x, trace.Tracer) else concrete_arrays.as_array(x)
+        return x if isinstance(x, trace.Tracer) else concrete_arrays.as_unplaced_array(x)
     kind = "pinned_host" if space is Space.Host else "device"
     if isinstance(x, trace.Tracer):
         return memory_kinds.move_to_memory_p.bind(x, memory_kind=kind)
-    array = concrete_arrays.as_array(x)
+    array = concrete_arrays.as_unplaced_array(x)
     sharding = array.sharding
     if not isinstance(sharding, NamedSharding):
         if space is Space.Device:

@@ -17,14 +17,15 @@ from olympus._src.runtime.shardings import (
     default_placement,
     placement_of,
 )
-from olympus._src.sharding import single_devices
+from olympus._src.sharding import contexts, single_devices
 from olympus._src.sharding.division import (
     Division,
     devices_text,
     incompatible_devices,
 )
-from olympus._src.sharding.meshes import AbstractMesh
+from olympus._src.sharding.meshes import AbstractMesh, Mesh
 from olympus._src.sharding.named import NamedSharding
+from olympus._src.sharding.specs import PartitionSpec
 
 ArrayImpl = array_.ArrayImpl
 Shard = array_.Shard
@@ -36,10 +37,20 @@ avals_.register_aval(ArrayImpl, lambda x: x.aval)
 def as_array(x: Any, device: Any = None) -> ArrayImpl:
     """A concrete array for an array, a NumPy value or a Python scalar.
 
+    A value without a device is whole on each device of the mesh that is set.
+
     Raises:
       UnexpectedTracerError: `x` is a tracer.
       TypeError: `x` is not array-like.
     """
+    if type(x) is ArrayImpl:
+        return x
+    array = as_unplaced_array(x, device)
+    return array if device is not None else _on_default_mesh(array)
+
+
+def as_unplaced_array(x: Any, device: Any = None) -> ArrayImpl:
+    """`as_array`, where a value without a device goes to the default one."""
     kind = type(x)
     if kind is ArrayImpl:
         return x
@@ -52,7 +63,7 @@ def as_array(x: Any, device: Any = None) -> ArrayImpl:
     if device is None and isinstance(x, np.floating):
         return _scalar(x)  # derivative rules multiply with such
     if array_protocol.is_array(x):
-        return as_array(array_protocol.array_of(x), device)
+        return as_unplaced_array(array_protocol.array_of(x), device)
     if kind is refs.Ref:
         raise refs.not_an_array(x.aval, "a computation outside of any trace")
     aval = avals_.aval_of(x)
@@ -118,11 +129,18 @@ def as_operand(x: Any, device: Any = None) -> Any:
         return x
     if high_values.are_in_use() and high_values.is_high_value(x):
         return HighOperand(avals_.aval_of(x), x, device)
-    return as_array(x, device)
+    return as_unplaced_array(x, device)
 
 
 def copy(x: ArrayImpl) -> ArrayImpl:
-    """An array of its own memory, in the same place."""
+    """An array of its own memory, where a program of the array would give it.
+
+    Raises:
+      ValueError: it is committed to other devices than those of the mesh that is set.
+    """
+    place = common_device([x])
+    if isinstance(place, Division) and not x.committed:
+        return placement.divide(x, whole_on(place.mesh))
     return ArrayImpl(placement.copy_buffer(x._buffer), x.aval, x._committed)
 
 
@@ -131,7 +149,7 @@ def placed_like(x: Any, other: ArrayImpl) -> ArrayImpl:
     place = other.committed_device
     if place is not None:
         return on_sharding(x, place)
-    array = as_array(x)
+    array = as_unplaced_array(x)
     return (
         array
         if other.single_device is None
@@ -144,9 +162,6 @@ def as_array_or_tracer(x: Any) -> Any:
     the tracer.
     """
     return x if hasattr(x, "aval") else as_array(x)
-
-
-from_host = placement.put  # an array with a copy of a NumPy array; compiles nothing
 
 
 def with_aval(x: ArrayImpl, aval: Any) -> ArrayImpl:
@@ -178,9 +193,15 @@ def put(x: np.ndarray, aval: Any, device: Any = None) -> ArrayImpl:
     Args:
       x: array of the aval's shape.
       aval: the type of the result.
-      device: a device, or a sharding of one; None for the default device.
+      device: a device, or a sharding of one; None for all devices of the mesh that is
+        set, or the default device.
     """
-    return placement.put(x, aval, None if device is None else one_device(device))
+    if device is not None:
+        return placement.put(x, aval, one_device(device))
+    sharding = _default_sharding()
+    if sharding is not None:
+        return placement.put_divided(x, aval, sharding)
+    return placement.put(x, aval)
 
 
 def is_near(device: Any = None) -> bool:
@@ -198,7 +219,14 @@ def fill(
     write: Callable[[np.ndarray], object], aval: Any, device: Any = None
 ) -> ArrayImpl:
     """An array of values that a function writes into a NumPy array it is given."""
-    return placement.fill(write, aval, None if device is None else one_device(device))
+    if device is not None:
+        return placement.fill(write, aval, one_device(device))
+    sharding = _default_sharding()
+    if sharding is None:
+        return placement.fill(write, aval)
+    host = np.empty(aval.shape, aval.dtype)
+    write(host)
+    return placement.put_divided(host, aval, sharding)
 
 
 def on_chosen_device(x: ArrayImpl, device: Any) -> ArrayImpl:
@@ -222,13 +250,13 @@ def on_sharding(x: Any, sharding: Any) -> ArrayImpl:
         )
     if not isinstance(sharding, NamedSharding):
         device = one_device(sharding)
-        return on_chosen_device(as_array(x, device), device)
+        return on_chosen_device(as_unplaced_array(x, device), device)
     if isinstance(x, (np.ndarray, np.generic)):
         aval = avals_.aval_of(x)
         if aval.dtype != dtypes.float0:
             aval = aval.update(sharding=sharding)
             return placement.put_divided(np.asarray(x), aval, sharding)
-    array = placement.divide(as_array(x), sharding)
+    array = placement.divide(as_unplaced_array(x), sharding)
     return _with_division(array, sharding)
 
 
@@ -282,14 +310,18 @@ for _guard in config.transfer_guard.followers:
 def are_at_default(args: Sequence[Any]) -> bool:
     """Whether arrays among the arguments are on the default device and may be moved.
 
+    Under a mesh that is set none is: programs run on all of its devices.
+
     Programs without a committed device are compiled for the default one.
     """
+    if not contexts.default_mesh().empty:
+        return False
     home = default_placement().sharding
     for x in args:
         if type(x) is not ArrayImpl:
             if not _stands_for_array(x):
                 continue
-            x = as_array(x)
+            x = as_unplaced_array(x)
         if x._committed or x._buffer._sharding is not home:
             return False
     return True
@@ -306,14 +338,38 @@ def _stands_for_array(x: Any) -> bool:
 # -- devices ---------------------------------------------------------------------------
 
 
+def whole_on(mesh: Mesh) -> NamedSharding:
+    """The sharding of arrays that are whole on each device of a mesh."""
+    return NamedSharding(mesh, _WHOLE)
+
+
+_WHOLE = PartitionSpec()
+
+
+def _default_sharding() -> NamedSharding | None:
+    """How values lie for which no place was chosen; None: on the default device."""
+    mesh = contexts.default_mesh()
+    if mesh.empty or not mesh.holds_values:
+        return None
+    return whole_on(mesh)
+
+
+def _on_default_mesh(x: ArrayImpl) -> ArrayImpl:
+    """An array that was just made, on the mesh that is set."""
+    sharding = _default_sharding()
+    return x if sharding is None else placement.divide(x, sharding)
+
+
 def common_device(args: Sequence[Any]) -> Any:
-    """Where arguments are committed to: a device, or a division over several.
+    """Where a computation runs: as its arguments are committed, or on a mesh.
 
     Returns:
-      None where no argument is committed.
+      A device, a `Division` over several, or None where no argument is committed and
+      no mesh is set.
 
     Raises:
-      ValueError: they are committed to different devices.
+      ValueError: they are committed to different devices, or not to those of the mesh
+        that is set.
     """
     if not client.several_devices():
         return None
@@ -346,26 +402,46 @@ def common_place(places: Sequence[Any]) -> Any:
       places: for each argument a device, a sharding or None.
 
     Returns:
-      A device, a `Division` where a mesh is among them, or None.
+      A device; a `Division` where a mesh is among them, or is set; or None.
 
     Raises:
-      ValueError: they are on different devices.
+      ValueError: they are on different devices, or not on those of the mesh that is
+        set.
     """
-    common: Any = None
+    mesh = contexts.default_mesh()
+    common: Any = None if mesh.empty else whole_on(mesh)
     for place in places:
         if place is None:
             continue
         if common is not None and not _are_same_devices(common, place):
-            raise incompatible_devices(
-                f"arguments are committed to {devices_text(_devices(common))} and "
-                f"{devices_text(_devices(place))}; move one with olympus.device_put"
-            )
-        if common is None or isinstance(place, NamedSharding):
+            raise incompatible_devices(_apart(mesh, common, place))
+        if common is None or _divides(place, common):
             common = place
     if isinstance(common, NamedSharding):
         named = [p if isinstance(p, NamedSharding) else None for p in places]
         return Division(common.device_mesh, tuple(named))
     return None if common is None else _devices(common)[0]
+
+
+def _divides(place: Any, common: Any) -> bool:
+    """Whether the results are told in the axes of this place's mesh."""
+    if not isinstance(place, NamedSharding):
+        return False
+    return not isinstance(common, NamedSharding) or not place.is_fully_replicated
+
+
+def _apart(mesh: Mesh, common: Any, place: Any) -> str:
+    """Why arguments cannot be used in one computation."""
+    if not mesh.empty:
+        return (
+            f"an argument is committed to {devices_text(_devices(place))}, and the "
+            f"mesh that is set is {mesh} of {devices_text(mesh.flat_devices)}; move it "
+            "with olympus.device_put(x, olympus.P()), or call outside of set_mesh"
+        )
+    return (
+        f"arguments are committed to {devices_text(_devices(common))} and "
+        f"{devices_text(_devices(place))}; move one with olympus.device_put"
+    )
 
 
 def _are_same_devices(a: Any, b: Any) -> bool:
