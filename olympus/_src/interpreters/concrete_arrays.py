@@ -144,6 +144,18 @@ def copy(x: ArrayImpl) -> ArrayImpl:
     return ArrayImpl(placement.copy_buffer(x._buffer), x.aval, x._committed)
 
 
+def place_result(x: Any, place: Any) -> ArrayImpl:
+    """A value of the host as a program that runs in a place would give it.
+
+    Args:
+      x: an array, a NumPy value or a Python number.
+      place: what `common_device` gave for the operands.
+    """
+    if isinstance(place, Division):
+        return on_sharding(x, whole_on(place.mesh))
+    return as_array(x) if place is None else on_chosen_device(as_array(x, place), place)
+
+
 def placed_like(x: Any, other: ArrayImpl) -> ArrayImpl:
     """The value as an array in the place of another one."""
     place = other.committed_device
@@ -193,15 +205,14 @@ def put(x: np.ndarray, aval: Any, device: Any = None) -> ArrayImpl:
     Args:
       x: array of the aval's shape.
       aval: the type of the result.
-      device: a device, or a sharding of one; None for all devices of the mesh that is
-        set, or the default device.
+      device: a device or a sharding; None for all devices of the mesh that is set, or
+        the default device.
     """
-    if device is not None:
-        return placement.put(x, aval, one_device(device))
-    sharding = _default_sharding()
-    if sharding is not None:
-        return placement.put_divided(x, aval, sharding)
-    return placement.put(x, aval)
+    if device is None:
+        device = _default_sharding()
+    if isinstance(device, NamedSharding):
+        return placement.put_divided(x, aval.update(sharding=device), device)
+    return placement.put(x, aval, None if device is None else one_device(device))
 
 
 def is_near(device: Any = None) -> bool:
@@ -219,14 +230,13 @@ def fill(
     write: Callable[[np.ndarray], object], aval: Any, device: Any = None
 ) -> ArrayImpl:
     """An array of values that a function writes into a NumPy array it is given."""
-    if device is not None:
-        return placement.fill(write, aval, one_device(device))
-    sharding = _default_sharding()
-    if sharding is None:
-        return placement.fill(write, aval)
-    host = np.empty(aval.shape, aval.dtype)
-    write(host)
-    return placement.put_divided(host, aval, sharding)
+    if device is None:
+        device = _default_sharding()
+    if isinstance(device, NamedSharding):
+        host = np.empty(aval.shape, aval.dtype)
+        write(host)
+        return put(host, aval, device)
+    return placement.fill(write, aval, None if device is None else one_device(device))
 
 
 def on_chosen_device(x: ArrayImpl, device: Any) -> ArrayImpl:
