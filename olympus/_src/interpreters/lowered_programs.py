@@ -266,7 +266,7 @@ def _lower(
         aliases=aliases,
         division=division,
     )
-    if division is not None and module.callbacks:
+    if division is not None and module.callbacks and platform != "cpu":
         _refuse_callbacks_over_processes(name, division)
     text = module.text()
     if has_barriers and not in_bodies:  # nor may a user's be there
@@ -324,8 +324,8 @@ def _refuse_callbacks_over_processes(name: str, division: Division) -> None:
     n = len({device.process_index for device in division.devices})
     if n > 1:
         raise NotImplementedError(
-            f"{name}: callbacks to Python require a program of one process, got one "
-            f"over {n}; call the function outside of the program, on its results"
+            f"{name}: callbacks to Python require a program of one process, or devices "
+            f"of the CPU, got one over {n} processes; call the function outside of the program, on its results"
         )
 
 

@@ -36,6 +36,7 @@ from olympus._src.numpy import (
     promotion,
 )
 from olympus._src.numpy.promotion import aval_of
+from olympus._src.sharding import contexts
 
 if TYPE_CHECKING:
     from olympus._src.numpy import function_types
@@ -496,7 +497,12 @@ def _fill_array(shape: tuple[int, ...], value: Any, aval: Any, device: Any) -> A
     over_mesh = explicit or sharding_constraints.is_over_mesh(device)
     if over_mesh or (evaluate.is_staging() and device is None):
         number = families.number_of(value, aval.dtype)
-        return shaping.full(shape, number, sharding=device or explicit)
+        place = device or explicit
+        sharding = _mesh_sharding(place, shape) if over_mesh else None
+        if sharding is None or contexts.default_mesh().empty:
+            return shaping.full(shape, number, sharding=place)
+        with contexts.use_default_mesh(sharding.device_mesh):  # not the one that is set
+            return shaping.full(shape, number, sharding=sharding)
     return _repeat(value, aval, device)
 
 

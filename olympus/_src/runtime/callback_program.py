@@ -9,6 +9,10 @@ behind, so that what their callbacks compute finds the usual client free; those 
 callbacks run have a client of their own for each level of nesting. Memory passes
 between the clients without a copy; of arrays on several devices part by part. All run
 to the end, for the thread that calls them.
+
+Programs over several processes run on the usual client, the only one that knows the
+other processes. What their callbacks compute on it could wait for threads that these
+programs hold, so inside of them it is refused.
 """
 
 from __future__ import annotations
@@ -26,6 +30,7 @@ from olympus._src.runtime import (
     python_calls,
     transfer,
     versions,
+    waiting,
 )
 from olympus._src.runtime.array import ArrayImpl, deleted_array_error
 from olympus._src.runtime.compiling import Options
@@ -69,6 +74,7 @@ class CallbackProgram:
         "_code",
         "_copies",
         "_first",
+        "_is_over_processes",
         "_lock",
         "_options",
         "_runs_at_home",
@@ -92,6 +98,7 @@ class CallbackProgram:
         self._first: Any = None
         self._copies: dict[tuple[int, int], _Copy] = {}
         self._runs_at_home = False
+        self._is_over_processes = len({d.process_index for d in devices}) > 1
         if len(self.devices) == 1:
             self._load_at_home(load)
         else:
@@ -157,6 +164,8 @@ class CallbackProgram:
         return loaded
 
     def _devices_away(self, level: Hashable) -> tuple[Device, ...]:
+        if self._is_over_processes:
+            return self.devices
         return tuple([client.callback_device(d, level) for d in self.devices])
 
     def runner(
@@ -232,6 +241,8 @@ class CallbackProgram:
           shardings: how they are divided.
         """
         forks.refuse_waiting()
+        if self._is_over_processes:
+            return self._run_over_processes(buffers, avals, shardings)
         depth = _level.depth
         slot = _take_slot(depth)
         try:
@@ -244,6 +255,18 @@ class CallbackProgram:
             _return_slot(depth, slot)
         rows = zip(raw, avals, shardings, strict=True)
         return [_share_parts(x, aval, home, home) for x, aval, home in rows]
+
+    def _run_over_processes(
+        self, buffers: list[Any], avals: Sequence[Any], shardings: Sequence[Any]
+    ) -> list[Any]:
+        slot = _take_slot(_OVER_PROCESSES)
+        try:
+            copy = self._copy_for(_OVER_PROCESSES, slot)
+            rows = zip(avals, shardings, strict=True)
+            handlers = [versions.result_handler(*row, True) for row in rows]
+            return copy.run(buffers, handlers, _run_with_others)
+        finally:
+            _return_slot(_OVER_PROCESSES, slot)
 
     def _copy_for(self, depth: int, slot: int) -> _Copy:
         """The program for a client, of several devices, whose callbacks do not fail.
@@ -261,6 +284,7 @@ class CallbackProgram:
 
 # Programs of several devices that run at a time in one client wait for each other's
 # threads. So each has a client of its own while it runs: those of a level are numbered.
+_OVER_PROCESSES = 0  # the level of their callbacks: none may start another
 _slots: dict[int, list[int]] = {}  # by depth, the numbers in use
 _slots_lock = threading.Lock()
 
@@ -285,10 +309,12 @@ class _Copy(NamedTuple):
     loaded: LoadedExecutable
     failures: list[Exception]
 
-    def run(self, lent: list[Any], handlers: list[Any]) -> list[Any]:
+    def run(
+        self, lent: list[Any], handlers: list[Any], run_to_end: Any = None
+    ) -> list[Any]:
         """Runs it to the end; raises what a callback raised."""
         try:
-            raw = _run_to_end(self.loaded, lent, handlers)
+            raw = (run_to_end or _run_to_end)(self.loaded, lent, handlers)
             if self.failures:
                 raise host_errors.explain(self.failures[0])
             return raw
@@ -338,6 +364,17 @@ def _run_to_end(
         return results.consume_with_handlers(handlers)
     except XlaRuntimeError as error:
         raise host_errors.explain(error)  # noqa: B904 - it has its cause
+
+
+def _run_with_others(
+    loaded: LoadedExecutable, buffers: list[Any], handlers: list[Any]
+) -> list[Any]:
+    """`_run_to_end` of a program over several processes, which are monitored."""
+    results = waiting.start_program(
+        lambda: loaded.execute_sharded(buffers, with_tokens=True)
+    )
+    waiting.wait_for_token(results.consume_token())
+    return results.consume_with_handlers(handlers)
 
 
 def _wait_for(buffer: Any) -> None:

@@ -60,6 +60,11 @@ def default_mesh() -> Mesh:
     return mesh
 
 
+def use_default_mesh(mesh: Mesh) -> Any:
+    """A block in which programs run on another mesh, under the same names of axes."""
+    return _default_mesh(mesh)
+
+
 def get_abstract_mesh() -> AbstractMesh:
     """The axes of the mesh that programs are traced for.
 
