@@ -266,8 +266,8 @@ def _lower(
         aliases=aliases,
         division=division,
     )
-    if division is not None and module.callbacks and platform != "cpu":
-        _refuse_callbacks_over_processes(name, division)
+    if division is not None and module.callbacks:
+        _check_processes_of_callbacks(name, division, platform)
     text = module.text()
     if has_barriers and not in_bodies:  # nor may a user's be there
         n = text.count("stablehlo.optimization_barrier")
@@ -320,13 +320,16 @@ def _warn_of_donated(
     donation_warnings.warn(program, name, [n + n_consts for n in mine], shared)
 
 
-def _refuse_callbacks_over_processes(name: str, division: Division) -> None:
+def _check_processes_of_callbacks(name: str, division: Division, platform: str) -> None:
+    """Raises unless callbacks can be called, and all processes can learn of failures."""
     n = len({device.process_index for device in division.devices})
-    if n > 1:
-        raise NotImplementedError(
-            f"{name}: callbacks to Python require a program of one process, or devices "
-            f"of the CPU, got one over {n} processes; call the function outside of the program, on its results"
-        )
+    if n == 1 or (platform == "cpu" and n == client.process_count(platform)):
+        return
+    raise NotImplementedError(
+        f"{name}: callbacks to Python require a program of one process, or of all "
+        f"processes on CPUs, got one over {n} of {client.process_count(platform)} on "
+        f"{platform}; call the function outside of the program, on its results"
+    )
 
 
 def of_kept(

@@ -11,12 +11,13 @@ between the clients without a copy; of arrays on several devices part by part. A
 to the end, for the thread that calls them.
 
 Programs over several processes run on the usual client, the only one that knows the
-other processes. What their callbacks compute on it could wait for threads that these
-programs hold, so inside of them it is refused.
+other processes. Their callbacks should not compute on arrays: that could wait for threads
+that these programs hold.
 """
 
 from __future__ import annotations
 
+import itertools
 import threading
 from collections.abc import Callable, Hashable, Sequence
 from typing import Any, NamedTuple
@@ -259,14 +260,28 @@ class CallbackProgram:
     def _run_over_processes(
         self, buffers: list[Any], avals: Sequence[Any], shardings: Sequence[Any]
     ) -> list[Any]:
-        slot = _take_slot(_OVER_PROCESSES)
-        try:
-            copy = self._copy_for(_OVER_PROCESSES, slot)
-            rows = zip(avals, shardings, strict=True)
-            handlers = [versions.result_handler(*row, True) for row in rows]
-            return copy.run(buffers, handlers, _run_with_others)
-        finally:
-            _return_slot(_OVER_PROCESSES, slot)
+        """Runs it to the end; all processes learn of a callback that failed in one."""
+        if _level.depth:
+            raise RuntimeError(
+                "callback: a program over several processes that has callbacks must "
+                "not be started by a callback; start it after this program"
+            )
+        rows = zip(avals, shardings, strict=True)
+        handlers = [versions.result_handler(*row, True) for row in rows]
+        with _over_processes_lock:
+            copy = self._copy_for(0, 0)
+            outs = _run_with_others(copy.loaded, buffers, handlers)
+            failures = list(map(host_errors.explain, copy.failures[:1]))
+            copy.failures.clear()
+            texts = waiting.exchange(
+                f"callbacks {next(_runs)}", str(failures[0]) if failures else ""
+            )
+        if failures:
+            raise failures[0]
+        for process, text in enumerate(texts):
+            if text:
+                raise XlaRuntimeError(f"in process {process} {text}")
+        return outs
 
     def _copy_for(self, depth: int, slot: int) -> _Copy:
         """The program for a client, of several devices, whose callbacks do not fail.
@@ -284,9 +299,13 @@ class CallbackProgram:
 
 # Programs of several devices that run at a time in one client wait for each other's
 # threads. So each has a client of its own while it runs: those of a level are numbered.
-_OVER_PROCESSES = 0  # the level of their callbacks: none may start another
 _slots: dict[int, list[int]] = {}  # by depth, the numbers in use
 _slots_lock = threading.Lock()
+
+
+# Programs over several processes run one at a time, in one order in all of them.
+_over_processes_lock = threading.Lock()
+_runs = itertools.count()
 
 
 def _take_slot(depth: int) -> int:
@@ -309,12 +328,10 @@ class _Copy(NamedTuple):
     loaded: LoadedExecutable
     failures: list[Exception]
 
-    def run(
-        self, lent: list[Any], handlers: list[Any], run_to_end: Any = None
-    ) -> list[Any]:
+    def run(self, lent: list[Any], handlers: list[Any]) -> list[Any]:
         """Runs it to the end; raises what a callback raised."""
         try:
-            raw = (run_to_end or _run_to_end)(self.loaded, lent, handlers)
+            raw = _run_to_end(self.loaded, lent, handlers)
             if self.failures:
                 raise host_errors.explain(self.failures[0])
             return raw
