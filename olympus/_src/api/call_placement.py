@@ -127,7 +127,7 @@ def of_call(options: Any, call: signatures.Call, values: Sequence[Any]) -> Any:
     """
     if not client.several_devices():
         return options.device
-    if options.device is not None and not contexts.default_mesh().empty:
+    if options.device is not None and contexts.default_mesh() is not None:
         raise ValueError(
             f"jit: device= and backend= must be left out where a mesh is set, got "
             f"{options.device} and {contexts.default_mesh()} in the call of "

@@ -46,7 +46,9 @@ def as_array(x: Any, device: Any = None) -> ArrayImpl:
     if type(x) is ArrayImpl:
         return x
     array = as_unplaced_array(x, device)
-    return array if device is not None else _on_default_mesh(array)
+    if device is None and contexts.default_mesh() is not None:
+        return _on_default_mesh(array)
+    return array
 
 
 def as_unplaced_array(x: Any, device: Any = None) -> ArrayImpl:
@@ -324,7 +326,7 @@ def are_at_default(args: Sequence[Any]) -> bool:
 
     Programs without a committed device are compiled for the default one.
     """
-    if not contexts.default_mesh().empty:
+    if contexts.default_mesh() is not None:
         return False
     home = default_placement().sharding
     for x in args:
@@ -359,7 +361,7 @@ _WHOLE = PartitionSpec()
 def _default_sharding() -> NamedSharding | None:
     """How values lie for which no place was chosen; None: on the default device."""
     mesh = contexts.default_mesh()
-    if mesh.empty or not mesh.holds_values:
+    if mesh is None or not mesh.holds_values:
         return None
     return whole_on(mesh)
 
@@ -419,7 +421,7 @@ def common_place(places: Sequence[Any]) -> Any:
         set.
     """
     mesh = contexts.default_mesh()
-    common: Any = None if mesh.empty else whole_on(mesh)
+    common: Any = None if mesh is None else whole_on(mesh)
     for place in places:
         if place is None:
             continue
@@ -440,9 +442,9 @@ def _divides(place: Any, common: Any) -> bool:
     return not isinstance(common, NamedSharding) or not place.is_fully_replicated
 
 
-def _apart(mesh: Mesh, common: Any, place: Any) -> str:
+def _apart(mesh: Mesh | None, common: Any, place: Any) -> str:
     """Why arguments cannot be used in one computation."""
-    if not mesh.empty:
+    if mesh is not None:
         return (
             f"an argument is committed to {devices_text(_devices(place))}, and the "
             f"mesh that is set is {mesh} of {devices_text(mesh.flat_devices)}; move it "

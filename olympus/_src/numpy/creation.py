@@ -499,7 +499,7 @@ def _fill_array(shape: tuple[int, ...], value: Any, aval: Any, device: Any) -> A
         number = families.number_of(value, aval.dtype)
         place = device or explicit
         sharding = _mesh_sharding(place, shape) if over_mesh else None
-        if sharding is None or contexts.default_mesh().empty:
+        if sharding is None or contexts.default_mesh() is None:
             return shaping.full(shape, number, sharding=place)
         with contexts.use_default_mesh(sharding.device_mesh):  # not the one that is set
             return shaping.full(shape, number, sharding=sharding)

@@ -29,7 +29,7 @@ _abstract_mesh = State(
 _default_mesh = State(
     "olympus default mesh",
     _as_is,
-    NO_MESH,
+    None,
     "The mesh of `set_mesh`, on which values are for which no place was chosen.",
     traces=True,
 )
@@ -50,13 +50,13 @@ def get_mesh() -> Mesh:
     return mesh
 
 
-def default_mesh() -> Mesh:
+def default_mesh() -> Mesh | None:
     """The mesh on which programs run and values are for which no place was chosen.
 
     Returns:
-      The mesh of `set_mesh`; an empty one where the default device is the place.
+      The mesh of `set_mesh`; None where the default device is the place.
     """
-    mesh: Mesh = _default_mesh.value
+    mesh: Mesh | None = _default_mesh.value
     return mesh
 
 
@@ -109,7 +109,7 @@ class set_mesh:
             client.note_mesh()
         self._blocks = contextlib.ExitStack()
         self._blocks.enter_context(_mesh(mesh))
-        self._blocks.enter_context(_default_mesh(mesh))
+        self._blocks.enter_context(_default_mesh(None if mesh.empty else mesh))
 
     def __enter__(self) -> None:
         """Nothing: the mesh is set already."""
