@@ -1,7 +1,7 @@
 """Where values are under a mesh that is set.
 
-`tests/data/mesh_placement.json` has expressions, each with where its result is in JAX in
-each of the contexts below (`tests/data/record_mesh_placement.py`), or "error".
+`tests/data/mesh_placement.json` has expressions, each with where its result is in JAX
+in each of the contexts below (`tests/data/record_mesh_placement.py`), or "error".
 `mesh_placement_differences.json` has those where ours is elsewhere, with the reason.
 """
 

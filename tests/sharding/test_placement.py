@@ -14,7 +14,7 @@ import olympus.numpy as jnp
 from olympus import lax, random
 from olympus.sharding import AxisType, Mesh, NamedSharding
 from olympus.sharding import PartitionSpec as P
-from tests import fresh
+from tests import fresh, sampling
 from tests.sharding import placement_cases
 from tests.sharding.meshes import divide, mesh
 
@@ -38,6 +38,8 @@ def test_values_are_where_jax_puts_them(context):
     cases = placement_cases.Cases(olympus, jnp, lax)
     actual, expected = {}, {}
     for text, places in RECORDED.items():
+        if not sampling.is_in_part(f"{context} {text}", 4):
+            continue
         ours = DIFFERENCES.get(text, {}).get(context)
         expected[text] = places[context] if ours is None else ours[0]
         actual[text] = cases.place(text, context)
@@ -206,7 +208,7 @@ def test_arrays_on_one_of_the_devices_are_refused(call, number):
     call(x)
     with (
         olympus.set_mesh(mesh(4, 2)),
-        pytest.raises(ValueError, match=f"committed to cpu:{number}, and the mesh that"),
+        pytest.raises(ValueError, match=f"committed to cpu:{number}, and the mesh"),
     ):
         call(x)
 

@@ -127,10 +127,10 @@ def of_call(options: Any, call: signatures.Call, values: Sequence[Any]) -> Any:
     """
     if not client.several_devices():
         return options.device
-    if options.device is not None and contexts.default_mesh() is not None:
+    if options.device is not None and contexts.default_mesh.value is not None:
         raise ValueError(
             f"jit: device= and backend= must be left out where a mesh is set, got "
-            f"{options.device} and {contexts.default_mesh()} in the call of "
+            f"{options.device} and {contexts.default_mesh.value} in the call of "
             f"{_name(call)}; move the arguments with olympus.device_put, outside of "
             "set_mesh"
         )

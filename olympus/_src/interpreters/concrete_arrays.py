@@ -43,12 +43,14 @@ def as_array(x: Any, device: Any = None) -> ArrayImpl:
       UnexpectedTracerError: `x` is a tracer.
       TypeError: `x` is not array-like.
     """
-    if type(x) is ArrayImpl:
+    kind = type(x)
+    if kind is ArrayImpl:
         return x
-    array = as_unplaced_array(x, device)
-    if device is None and contexts.default_mesh() is not None:
-        return _on_default_mesh(array)
-    return array
+    if device is None and contexts.default_mesh.blocks:
+        return _on_default_mesh(as_unplaced_array(x))
+    if kind is np.ndarray:
+        return _from_numpy(x, device)
+    return as_unplaced_array(x, device)
 
 
 def as_unplaced_array(x: Any, device: Any = None) -> ArrayImpl:
@@ -211,6 +213,8 @@ def put(x: np.ndarray, aval: Any, device: Any = None) -> ArrayImpl:
         the default device.
     """
     if device is None:
+        if not contexts.default_mesh.blocks:
+            return placement.put(x, aval)
         device = _default_sharding()
     if isinstance(device, NamedSharding):
         return placement.put_divided(x, aval.update(sharding=device), device)
@@ -233,6 +237,8 @@ def fill(
 ) -> ArrayImpl:
     """An array of values that a function writes into a NumPy array it is given."""
     if device is None:
+        if not contexts.default_mesh.blocks:
+            return placement.fill(write, aval)
         device = _default_sharding()
     if isinstance(device, NamedSharding):
         host = np.empty(aval.shape, aval.dtype)
@@ -326,7 +332,7 @@ def are_at_default(args: Sequence[Any]) -> bool:
 
     Programs without a committed device are compiled for the default one.
     """
-    if contexts.default_mesh() is not None:
+    if contexts.default_mesh.value is not None:
         return False
     home = default_placement().sharding
     for x in args:
@@ -360,7 +366,7 @@ _WHOLE = PartitionSpec()
 
 def _default_sharding() -> NamedSharding | None:
     """How values lie for which no place was chosen; None: on the default device."""
-    mesh = contexts.default_mesh()
+    mesh = contexts.default_mesh.value
     if mesh is None or not mesh.holds_values:
         return None
     return whole_on(mesh)
@@ -420,7 +426,7 @@ def common_place(places: Sequence[Any]) -> Any:
       ValueError: they are on different devices, or not on those of the mesh that is
         set.
     """
-    mesh = contexts.default_mesh()
+    mesh = contexts.default_mesh.value
     common: Any = None if mesh is None else whole_on(mesh)
     for place in places:
         if place is None:

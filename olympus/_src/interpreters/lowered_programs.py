@@ -321,7 +321,7 @@ def _warn_of_donated(
 
 
 def _check_processes_of_callbacks(name: str, division: Division, platform: str) -> None:
-    """Raises unless callbacks can be called, and all processes can learn of failures."""
+    """Raises unless all processes can call Python, and learn of what fails."""
     n = len({device.process_index for device in division.devices})
     if n == 1 or (platform == "cpu" and n == client.process_count(platform)):
         return

@@ -114,4 +114,4 @@ def divide(place: Any, mesh: Mesh, n_inputs: int, reason: str) -> Division:
         )
     if isinstance(place, Division) and any(place.in_shardings):
         return place
-    return Division(mesh, (None,) * n_inputs)  # it names another than the one that is set
+    return Division(mesh, (None,) * n_inputs)  # which may not be the one that is set

@@ -499,9 +499,9 @@ def _fill_array(shape: tuple[int, ...], value: Any, aval: Any, device: Any) -> A
         number = families.number_of(value, aval.dtype)
         place = device or explicit
         sharding = _mesh_sharding(place, shape) if over_mesh else None
-        if sharding is None or contexts.default_mesh() is None:
+        if sharding is None or contexts.default_mesh.value is None:
             return shaping.full(shape, number, sharding=place)
-        with contexts.use_default_mesh(sharding.device_mesh):  # not the one that is set
+        with contexts.default_mesh(sharding.device_mesh):  # not the one that is set
             return shaping.full(shape, number, sharding=sharding)
     return _repeat(value, aval, device)
 

@@ -11,8 +11,8 @@ between the clients without a copy; of arrays on several devices part by part. A
 to the end, for the thread that calls them.
 
 Programs over several processes run on the usual client, the only one that knows the
-other processes. Their callbacks should not compute on arrays: that could wait for threads
-that these programs hold.
+other processes. Their callbacks should not compute on arrays: that could wait for
+threads that these programs hold.
 """
 
 from __future__ import annotations

@@ -29,7 +29,6 @@ from olympus._src.runtime import (
 from olympus._src.runtime.clusters import Membership
 
 
-
 class Timeouts(NamedTuple):
     """Seconds: to start, between signs of life for XLA, and to end."""
 

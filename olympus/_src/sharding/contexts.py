@@ -25,8 +25,10 @@ _abstract_mesh = State(
     "The mesh of `use_abstract_mesh`; None where the mesh of `set_mesh` applies.",
     traces=True,
 )
-# The old form, `with mesh:`, names axes for specs, but places nothing.
-_default_mesh = State(
+# On which programs run and values are for which no place was chosen; None: on the
+# default device. The old form, `with mesh:`, names axes for specs, but places nothing.
+# Where no thread is in a block, which `blocks` tells fastest, it is None.
+default_mesh = State(
     "olympus default mesh",
     _as_is,
     None,
@@ -48,21 +50,6 @@ def get_mesh() -> Mesh:
     """
     mesh: Mesh = _mesh.value
     return mesh
-
-
-def default_mesh() -> Mesh | None:
-    """The mesh on which programs run and values are for which no place was chosen.
-
-    Returns:
-      The mesh of `set_mesh`; None where the default device is the place.
-    """
-    mesh: Mesh | None = _default_mesh.value
-    return mesh
-
-
-def use_default_mesh(mesh: Mesh) -> Any:
-    """A block in which programs run on another mesh, under the same names of axes."""
-    return _default_mesh(mesh)
 
 
 def get_abstract_mesh() -> AbstractMesh:
@@ -109,13 +96,13 @@ class set_mesh:
             client.note_mesh()
         self._blocks = contextlib.ExitStack()
         self._blocks.enter_context(_mesh(mesh))
-        self._blocks.enter_context(_default_mesh(None if mesh.empty else mesh))
+        self._blocks.enter_context(default_mesh(None if mesh.empty else mesh))
 
     def __enter__(self) -> None:
         """Nothing: the mesh is set already."""
 
     def __exit__(self, *error: object) -> None:
-        self._blocks.__exit__(*error)
+        self._blocks.close()
 
 
 @contextlib.contextmanager
