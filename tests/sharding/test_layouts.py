@@ -206,8 +206,13 @@ def test_formats_of_constraints_outside_of_programs():
     form = Format(Layout((0, 1)), here())
     out = olympus.lax.with_sharding_constraint(jnp.asarray(X), form)
     np.testing.assert_array_equal(out, X)
-    with pytest.raises(NotImplementedError, match="arrays have the default layout"):
-        olympus.lax.with_sharding_constraint(X, Format(Layout((1, 0)), here()))
+    form = Format(Layout((1, 0)), here())
+    out = olympus.lax.with_sharding_constraint(jnp.asarray(X), form)
+    np.testing.assert_array_equal(out, X)
+    assert out.sharding == here()
+    assert out.format.layout.is_default
+    with pytest.raises(ValueError, match="an entry for each axis"):
+        olympus.lax.with_sharding_constraint(X, Format(Layout((0,)), here()))
     with pytest.raises(ValueError, match="an entry for each axis"):
         olympus.jit(
             lambda x: olympus.lax.with_sharding_constraint(

@@ -213,6 +213,28 @@ def test_arrays_on_one_of_the_devices_are_refused(call, number):
         call(x)
 
 
+class Holder:
+    """An object of a library that stands for an array."""
+
+    def __init__(self, array):
+        self.array = array
+        self.shape, self.dtype = array.shape, array.dtype
+
+    def __jax_array__(self):
+        return self.array
+
+
+@pytest.mark.parametrize("hold", [lambda x: x, Holder])
+def test_arrays_like_committed_ones_are_where_these_are(hold):
+    x, third = divide(HOST, "x"), olympus.devices()[2]
+    a = hold(x)
+    for like in (jnp.zeros_like, jnp.ones_like, jnp.empty_like):
+        assert like(a, dtype="int32").sharding == x.sharding
+    assert jnp.full_like(a, 2).sharding == x.sharding
+    assert not jnp.zeros_like(a, shape=(3,)).committed
+    assert jnp.zeros_like(a, device=third).devices() == {third}
+
+
 def test_arrays_over_other_devices_are_refused():
     x = divide(HOST, "x", over=mesh(4))
     with (

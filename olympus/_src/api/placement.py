@@ -186,7 +186,8 @@ def with_sharding_constraint(x: PyTree, shardings: PyTree) -> PyTree:
       x: a pytree of arrays.
       shardings: a sharding, or a PartitionSpec for the mesh that is set, or a Format
         with a sharding; or a tree of them that is a prefix of `x`. The layout of a
-        format is that of the value inside of the program.
+        format is that of the value inside of a program; outside of programs, where
+        arrays have the default layout, its sharding alone counts.
 
     Returns:
       A pytree of the same structure.
@@ -217,12 +218,19 @@ def with_sharding_constraint(x: PyTree, shardings: PyTree) -> PyTree:
             )
     leaves, structure = tree.tree_flatten(x)
     orders = sharding_arguments.layouts_of_leaves(shardings, x)
-    leaves = [
-        leaf if layout is None else layouts.with_layout_constraint(leaf, layout)
-        for leaf, layout in zip(leaves, orders, strict=True)
-    ]
+    leaves = list(map(_order, leaves, orders))
     rows = zip(leaves, places, strict=True)
     return structure.unflatten([_constrain(leaf, place) for leaf, place in rows])
+
+
+def _order(x: Any, layout: Any) -> Any:
+    """A value in the order of a layout, if a program may keep it so."""
+    if layout is None:
+        return x
+    if not evaluate.is_evaluating():
+        return layouts.with_layout_constraint(x, layout)
+    layout.check_compatible_aval(avals_.aval_of(x).shape)
+    return x
 
 
 def _constrain(x: Any, sharding: Any) -> Any:

@@ -634,8 +634,12 @@ def _like(name: str, a: Any, dtype: Any, shape: Any) -> Any:
 
 def _place_like(a: Any, aval: Any, place: Any) -> Any:
     """Where an array like `a` lives: where one chose, or where `a` is committed."""
-    if place is not None or type(a) is not concrete_arrays.ArrayImpl:
+    if place is not None:
         return place
+    if array_protocol.is_array(a):
+        a = array_protocol.array_of(a)
+    if type(a) is not concrete_arrays.ArrayImpl:
+        return None
     if not evaluate.is_evaluating() or aval.weak_type or dtypes.is_extended(a.dtype):
         return None
     committed = a.committed_device
