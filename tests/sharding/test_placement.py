@@ -188,6 +188,17 @@ def test_blocks_restore_the_mesh_around_them():
     assert not jnp.zeros(2).committed
 
 
+class Holder:
+    """An object of a library that stands for an array."""
+
+    def __init__(self, array):
+        self.array = array
+        self.shape, self.dtype = array.shape, array.dtype
+
+    def __jax_array__(self):
+        return self.array
+
+
 @pytest.mark.parametrize(
     "call",
     [
@@ -200,6 +211,9 @@ def test_blocks_restore_the_mesh_around_them():
         olympus.vmap(lambda x: x * 2),
         lambda x: lax.fori_loop(0, 2, lambda i, y: y * 2, x),
         lambda x: random.permutation(random.key(0), x),
+        lambda x: jnp.sin(Holder(x)),
+        lambda x: lax.sin(Holder(x)),
+        lambda x: olympus.jit(jnp.sin)(Holder(x)),
     ],
 )
 @pytest.mark.parametrize("number", [0, 5])
@@ -211,17 +225,6 @@ def test_arrays_on_one_of_the_devices_are_refused(call, number):
         pytest.raises(ValueError, match=f"committed to cpu:{number}, and the mesh"),
     ):
         call(x)
-
-
-class Holder:
-    """An object of a library that stands for an array."""
-
-    def __init__(self, array):
-        self.array = array
-        self.shape, self.dtype = array.shape, array.dtype
-
-    def __jax_array__(self):
-        return self.array
 
 
 @pytest.mark.parametrize("hold", [lambda x: x, Holder])

@@ -47,7 +47,7 @@ def as_array(x: Any, device: Any = None) -> ArrayImpl:
     if kind is ArrayImpl:
         return x
     if device is None and contexts.default_mesh.blocks:
-        return _on_default_mesh(as_unplaced_array(x))
+        return _on_default_mesh(x)
     if kind is np.ndarray:
         return _from_numpy(x, device)
     return as_unplaced_array(x, device)
@@ -80,8 +80,8 @@ def _from_numpy(x: np.ndarray, device: Any, aval: Any = None) -> ArrayImpl:
     aval = avals_.aval_of(x) if aval is None else aval
     if aval.dtype == dtypes.float0:  # stored as falsehoods
         values = np.zeros(aval.shape, np.bool_)
-        return with_aval(placement.put(values, aval.storage, device), aval)
-    return placement.put(x, aval, device)
+        return with_aval(put(values, aval.storage, device), aval)
+    return placement.put(x, aval) if device is None else put(x, aval, device)
 
 
 class HighOperand:
@@ -372,10 +372,13 @@ def _default_sharding() -> NamedSharding | None:
     return whole_on(mesh)
 
 
-def _on_default_mesh(x: ArrayImpl) -> ArrayImpl:
-    """An array that was just made, on the mesh that is set."""
+def _on_default_mesh(x: Any) -> ArrayImpl:
+    """`as_array` of what is no array yet, where a mesh is set."""
     sharding = _default_sharding()
-    return x if sharding is None else placement.divide(x, sharding)
+    array = as_unplaced_array(x, sharding)
+    if sharding is None or array_protocol.is_array(x):
+        return array  # that it stands for, which may be committed elsewhere
+    return placement.divide(array, sharding)
 
 
 def common_device(args: Sequence[Any]) -> Any:
