@@ -125,6 +125,9 @@ class HighOperand:
 def as_operand(x: Any, device: Any = None) -> Any:
     """What a program takes: a concrete array, a ref, or arrays of a high type."""
     kind = type(x)
+    if device is None and contexts.default_mesh.blocks and kind in _OF_HOST:
+        array = _on_default_mesh(x)  # where most programs take it, but free to move
+        return ArrayImpl(array._buffer, array.aval)
     if kind is np.ndarray and device is None:  # in the fewest steps
         aval = avals_.numpy_aval(x)
         if aval.dtype is x.dtype and aval.storage is aval:
@@ -190,13 +193,20 @@ def storage_of(x: ArrayImpl) -> ArrayImpl:
     return with_aval(x, x.aval.storage)
 
 
-def _scalar(x: Any) -> ArrayImpl:
-    """A Python or NumPy scalar on the default device; recent ones are kept."""
-    key = (type(x), x if x else repr(x), config.trace_context())
+def _scalar(x: Any, sharding: Any = None) -> ArrayImpl:
+    """A Python or NumPy scalar on the default device; recent ones are kept.
+
+    Args:
+      x: it.
+      sharding: over a mesh; then it is there, and committed.
+    """
+    key = (type(x), x if x else repr(x), config.trace_context(), sharding)
     array = _scalars.get(key)
     if array is None or array.is_deleted():
         aval = avals_.aval_of(x)
         array = placement.put(np.asarray(x, aval.dtype), aval)
+        if sharding is not None:
+            array = placement.divide(array, sharding)
         if len(_scalars) > _MAX_SCALARS:
             _scalars.clear()
         _scalars[key] = array
@@ -375,10 +385,17 @@ def _default_sharding() -> NamedSharding | None:
 def _on_default_mesh(x: Any) -> ArrayImpl:
     """`as_array` of what is no array yet, where a mesh is set."""
     sharding = _default_sharding()
+    if sharding is None:
+        return as_unplaced_array(x)
+    if type(x) in _NUMBERS:
+        return _scalar(x, sharding)
     array = as_unplaced_array(x, sharding)
-    if sharding is None or array_protocol.is_array(x):
+    if array_protocol.is_array(x):
         return array  # that it stands for, which may be committed elsewhere
     return placement.divide(array, sharding)
+
+
+_NUMBERS = frozenset((bool, int, float, complex))
 
 
 def common_device(args: Sequence[Any]) -> Any:
