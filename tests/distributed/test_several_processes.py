@@ -188,3 +188,35 @@ print("end", me)
 def test_values_that_processes_exchange():
     outputs = processes.run_well(3, VALUES, devices=1)
     assert [out.splitlines()[-1] for out in outputs] == ["end 0", "end 1", "end 2"]
+
+
+# Values that nobody placed, and programs of them, under a mesh over both processes.
+UNDER_A_MESH = """
+mesh = Mesh(np.array(olympus.devices()).reshape(2, 2), ("p", "d"))
+values = np.arange(8, dtype="float32")
+mine = jnp.asarray(values)
+assert not mine.committed
+twice = olympus.jit(lambda x: 2 * x)
+with olympus.set_mesh(mesh):
+    outs = [jnp.asarray(values), mine + 0, twice(values) / 2, twice(mine) / 2,
+            jnp.zeros(8) + mine, olympus.device_put(values, P("p")) + 0.0 * mine]
+    draw = olympus.random.normal(olympus.random.key(3), (8,))
+    for out in outs:
+        assert out.sharding.device_set == set(olympus.devices()) and out.committed
+        for shard in out.addressable_shards:
+            np.testing.assert_array_equal(shard.data, values[shard.index])
+    assert float(jnp.sum(mine)) == 28.0 and outs[0][3] == 3.0
+np.testing.assert_array_equal(draw, olympus.random.normal(olympus.random.key(3), (8,)))
+assert not (mine + 1).committed and twice(mine).is_fully_addressable
+try:
+    with olympus.set_mesh(mesh):
+        olympus.device_put(mine, olympus.local_devices()[0]) + 1
+except ValueError as error:
+    assert "and the mesh that is set" in str(error)
+else:
+    raise AssertionError("no error")
+"""
+
+
+def test_a_mesh_over_both_processes_is_where_values_are():
+    processes.run_well(2, UNDER_A_MESH)

@@ -183,6 +183,44 @@ def test_constraints_are_in_the_program():
     assert scalar(2.0) == 2.0
 
 
+@eight_devices
+@pytest.mark.parametrize("transform", [lambda f: f, olympus.vmap, olympus.jacfwd])
+def test_formats_constrain_shardings_and_layouts(transform):
+    place = NamedSharding(mesh(2), P("x"))
+
+    def halves(x):
+        y = jnp.sin(x) * 2
+        return olympus.lax.with_sharding_constraint(y, Format(Layout((1, 0)), place))
+
+    x = np.arange(16.0, dtype=np.float32).reshape(2, 4, 2)
+    x = x if transform is olympus.vmap else x[0]
+    f = olympus.jit(transform(halves))
+    expected = transform(lambda x: jnp.sin(x) * 2)(x)
+    np.testing.assert_allclose(f(x), expected, rtol=1e-6)
+    text = f.lower(x).as_text()
+    assert "@LayoutConstraint" in text
+    assert "sdy.sharding_constraint" in text
+
+
+def test_formats_of_constraints_outside_of_programs():
+    form = Format(Layout((0, 1)), here())
+    out = olympus.lax.with_sharding_constraint(jnp.asarray(X), form)
+    np.testing.assert_array_equal(out, X)
+    form = Format(Layout((1, 0)), here())
+    out = olympus.lax.with_sharding_constraint(jnp.asarray(X), form)
+    np.testing.assert_array_equal(out, X)
+    assert out.sharding == here()
+    assert out.format.layout.is_default
+    with pytest.raises(ValueError, match="an entry for each axis"):
+        olympus.lax.with_sharding_constraint(X, Format(Layout((0,)), here()))
+    with pytest.raises(ValueError, match="an entry for each axis"):
+        olympus.jit(
+            lambda x: olympus.lax.with_sharding_constraint(
+                x, Format(Layout((0,)), here())
+            )
+        )(X)
+
+
 def test_constraints_outside_of_programs():
     np.testing.assert_array_equal(with_layout_constraint(X, Layout((0, 1))), X)
 

@@ -14,6 +14,7 @@ from olympus._src.interpreters import concrete_arrays, program_meshes
 from olympus._src.lax import sharding_constraints
 from olympus._src.lax.sharding_constraints import sharding_constraint_p
 from olympus._src.runtime import client
+from olympus._src.sharding import contexts
 from olympus._src.sharding.division import (
     Division,
     devices_text,
@@ -126,6 +127,13 @@ def of_call(options: Any, call: signatures.Call, values: Sequence[Any]) -> Any:
     """
     if not client.several_devices():
         return options.device
+    if options.device is not None and contexts.default_mesh.value is not None:
+        raise ValueError(
+            f"jit: device= and backend= must be left out where a mesh is set, got "
+            f"{options.device} and {contexts.default_mesh.value} in the call of "
+            f"{_name(call)}; move the arguments with olympus.device_put, outside of "
+            "set_mesh"
+        )
     chosen = in_shardings(options, call)
     if chosen is None:
         place = options.device or concrete_arrays.common_device(values)

@@ -276,7 +276,7 @@ def _unit_rows(aval: Any, start: int, count: int) -> Any:
     if evaluate.is_evaluating():
         rows = np.eye(count, aval.size, -start, dtype=np.bool_)
         rows = rows.astype(aval.dtype).reshape(whole.shape)
-        return concrete_arrays.from_host(rows, whole)
+        return concrete_arrays.put(rows, whole)
     row = shaping.broadcasted_iota(np.int32, (count, aval.size), 0)
     column = shaping.broadcasted_iota(np.int32, (count, aval.size), 1)
     if start:

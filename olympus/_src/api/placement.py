@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from olympus._src import native, tree
-from olympus._src.api import sharding_arguments
+from olympus._src.api import layouts, sharding_arguments
 from olympus._src.api.jit import jit
 from olympus._src.core import avals as avals_
 from olympus._src.core import explicit_shardings, high_values, trace
@@ -184,8 +184,10 @@ def with_sharding_constraint(x: PyTree, shardings: PyTree) -> PyTree:
 
     Args:
       x: a pytree of arrays.
-      shardings: a sharding, or a PartitionSpec for the mesh that is set; or a tree of
-        them that is a prefix of `x`.
+      shardings: a sharding, or a PartitionSpec for the mesh that is set, or a Format
+        with a sharding; or a tree of them that is a prefix of `x`. The layout of a
+        format is that of the value inside of a program; outside of programs, where
+        arrays have the default layout, its sharding alone counts.
 
     Returns:
       A pytree of the same structure.
@@ -202,7 +204,7 @@ def with_sharding_constraint(x: PyTree, shardings: PyTree) -> PyTree:
       Array([0, 1, 2], dtype=int32)
     """
     what = "with_sharding_constraint shardings"
-    places = sharding_arguments.of_leaves(shardings, x, what, "x")
+    places = sharding_arguments.of_leaves(shardings, x, what, "x", layouts=True)
     if None in places:
         raise ValueError(
             "with_sharding_constraint: shardings must be shardings, got None; leave "
@@ -215,8 +217,20 @@ def with_sharding_constraint(x: PyTree, shardings: PyTree) -> PyTree:
                 "SingleDeviceSharding(device)"
             )
     leaves, structure = tree.tree_flatten(x)
+    orders = sharding_arguments.layouts_of_leaves(shardings, x)
+    leaves = list(map(_order, leaves, orders))
     rows = zip(leaves, places, strict=True)
     return structure.unflatten([_constrain(leaf, place) for leaf, place in rows])
+
+
+def _order(x: Any, layout: Any) -> Any:
+    """A value in the order of a layout, if a program may keep it so."""
+    if layout is None:
+        return x
+    if not evaluate.is_evaluating():
+        return layouts.with_layout_constraint(x, layout)
+    layout.check_compatible_aval(avals_.aval_of(x).shape)
+    return x
 
 
 def _constrain(x: Any, sharding: Any) -> Any:
@@ -265,7 +279,7 @@ def _put(
             return sharding_constraints.reshard(x, sharding)
         return sharding_constraint_p.bind(x, sharding=sharding)
     if sharding is None:
-        return concrete_arrays.as_array(x)
+        return concrete_arrays.as_unplaced_array(x)
     _check_value(x, sharding, "device_put")
     if _is_elsewhere(x) and not x.sharding.is_equivalent_to(sharding, x.ndim):
         array = _put_over_processes(x, sharding)
@@ -291,11 +305,13 @@ def _bring_back(x: Any, sharding: Any) -> Any:
 def _put_in_memory(x: Any, space: Space) -> Any:
     """A value in another memory of its devices."""
     if space is Space.Any:
-        return x if isinstance(x, trace.Tracer) else concrete_arrays.as_array(x)
+        if isinstance(x, trace.Tracer):
+            return x
+        return concrete_arrays.as_unplaced_array(x)
     kind = "pinned_host" if space is Space.Host else "device"
     if isinstance(x, trace.Tracer):
         return memory_kinds.move_to_memory_p.bind(x, memory_kind=kind)
-    array = concrete_arrays.as_array(x)
+    array = concrete_arrays.as_unplaced_array(x)
     sharding = array.sharding
     if not isinstance(sharding, NamedSharding):
         if space is Space.Device:

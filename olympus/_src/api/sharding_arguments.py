@@ -9,7 +9,7 @@ from olympus._src.core import avals as avals_
 from olympus._src.lax import sharding_constraints
 from olympus._src.runtime import shardings, versions
 from olympus._src.sharding import contexts, single_devices
-from olympus._src.sharding.layouts import Format, check_default
+from olympus._src.sharding.layouts import Format, Layout, check_default
 from olympus._src.sharding.memory_spaces import Space
 from olympus._src.sharding.meshes import AbstractMesh
 from olympus._src.sharding.named import NamedSharding
@@ -76,7 +76,12 @@ def is_leaf(x: Any) -> bool:
 
 
 def of_leaves(
-    places: Any, x: Any, what: str, full_name: str, spaces: bool = False
+    places: Any,
+    x: Any,
+    what: str,
+    full_name: str,
+    spaces: bool = False,
+    layouts: bool = False,
 ) -> list[Any]:
     """The sharding of each leaf of a tree, from a tree that is a prefix of it.
 
@@ -86,13 +91,14 @@ def of_leaves(
       what: the function and its argument, for messages.
       full_name: what `x` is called in them.
       spaces: whether a place may be a memory space, which is returned.
+      layouts: whether a format may have any layout; `layouts_of_leaves` gives it.
 
     Raises:
       ValueError: `places` is not a prefix of `x`.
       NotImplementedError: a format has another layout than the default.
     """
     leaves = tree.broadcast_prefix(places, x, is_leaf, what=what, full_name=full_name)
-    if any(isinstance(place, Format) for place in leaves):
+    if not layouts and any(isinstance(place, Format) for place in leaves):
         for place, value in zip(leaves, tree.tree_leaves(x), strict=True):
             if isinstance(place, Format):
                 check_default(place.layout, len(_shape_of(value)), what)
@@ -100,6 +106,13 @@ def of_leaves(
         place if spaces and isinstance(place, Space) else resolve(place, what)
         for place in leaves
     ]
+
+
+def layouts_of_leaves(places: Any, x: Any) -> list[Layout | None]:
+    """The layout that a format names for each leaf of a tree, else None."""
+    leaves = tree.broadcast_prefix(places, x, is_leaf, what="layouts", full_name="x")
+    layouts = [x.layout if isinstance(x, Format) else None for x in leaves]
+    return [layout if isinstance(layout, Layout) else None for layout in layouts]
 
 
 def _shape_of(x: Any) -> tuple[int, ...]:

@@ -15,6 +15,7 @@ from olympus._src.core import dtypes, effects, ir
 from olympus._src.core.array_type import Placement, PyTree
 from olympus._src.core.primitive import Primitive
 from olympus._src.foundation import errors
+from olympus._src.interpreters import concrete_arrays
 from olympus._src.programs import inner_programs
 
 
@@ -52,13 +53,14 @@ def _abstract(*args: Any, result_avals: Any, **params: Any) -> Any:
 def _impl(what: str) -> Callable[..., Any]:
     def impl(*args: Any, callback: Any, **params: Any) -> Any:
         operands = host.as_operands(args)
+        place = concrete_arrays.common_device(operands)
         try:
             outs = callback(*operands)
         except Exception as error:
             raise host.OlympusRuntimeError(
                 f"{what}: the callback raised {errors.describe(error)}"
             ) from error
-        return [host.as_host_array(x) for x in outs]
+        return [concrete_arrays.place_result(x, place) for x in outs]
 
     return impl
 

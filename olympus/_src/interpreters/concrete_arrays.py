@@ -17,14 +17,15 @@ from olympus._src.runtime.shardings import (
     default_placement,
     placement_of,
 )
-from olympus._src.sharding import single_devices
+from olympus._src.sharding import contexts, single_devices
 from olympus._src.sharding.division import (
     Division,
     devices_text,
     incompatible_devices,
 )
-from olympus._src.sharding.meshes import AbstractMesh
+from olympus._src.sharding.meshes import AbstractMesh, Mesh
 from olympus._src.sharding.named import NamedSharding
+from olympus._src.sharding.specs import PartitionSpec
 
 ArrayImpl = array_.ArrayImpl
 Shard = array_.Shard
@@ -37,10 +38,24 @@ avals_.register_aval(ArrayImpl, lambda x: x.aval)
 def as_array(x: Any, device: Any = None) -> ArrayImpl:
     """A concrete array for an array, a NumPy value or a Python scalar.
 
+    A value without a device is whole on each device of the mesh that is set.
+
     Raises:
       UnexpectedTracerError: `x` is a tracer.
       TypeError: `x` is not array-like.
     """
+    kind = type(x)
+    if kind is ArrayImpl:
+        return x
+    if device is None and contexts.default_mesh.blocks:
+        return _on_default_mesh(x)
+    if kind is np.ndarray:
+        return _from_numpy(x, device)
+    return as_unplaced_array(x, device)
+
+
+def as_unplaced_array(x: Any, device: Any = None) -> ArrayImpl:
+    """`as_array`, where a value without a device goes to the default one."""
     kind = type(x)
     if kind is ArrayImpl:
         return x
@@ -53,7 +68,7 @@ def as_array(x: Any, device: Any = None) -> ArrayImpl:
     if device is None and isinstance(x, np.floating):
         return _scalar(x)  # derivative rules multiply with such
     if array_protocol.is_array(x):
-        return as_array(array_protocol.array_of(x), device)
+        return as_unplaced_array(array_protocol.array_of(x), device)
     if kind is refs.Ref:
         raise refs.not_an_array(x.aval, "a computation outside of any trace")
     aval = avals_.aval_of(x)
@@ -66,8 +81,8 @@ def _from_numpy(x: np.ndarray, device: Any, aval: Any = None) -> ArrayImpl:
     aval = avals_.aval_of(x) if aval is None else aval
     if aval.dtype == dtypes.float0:  # stored as falsehoods
         values = np.zeros(aval.shape, np.bool_)
-        return with_aval(placement.put(values, aval.storage, device), aval)
-    return placement.put(x, aval, device)
+        return with_aval(put(values, aval.storage, device), aval)
+    return placement.put(x, aval) if device is None else put(x, aval, device)
 
 
 class HighOperand:
@@ -111,6 +126,9 @@ class HighOperand:
 def as_operand(x: Any, device: Any = None) -> Any:
     """What a program takes: a concrete array, a ref, or arrays of a high type."""
     kind = type(x)
+    if device is None and contexts.default_mesh.blocks and kind in _OF_HOST:
+        array = _on_default_mesh(x)  # where most programs take it, but free to move
+        return ArrayImpl(array._buffer, array.aval)
     if kind is np.ndarray and device is None:  # in the fewest steps
         aval = avals_.numpy_aval(x)
         if aval.dtype is x.dtype and aval.storage is aval:
@@ -119,12 +137,31 @@ def as_operand(x: Any, device: Any = None) -> Any:
         return x
     if high_values.are_in_use() and high_values.is_high_value(x):
         return HighOperand(avals_.aval_of(x), x, device)
-    return as_array(x, device)
+    return as_unplaced_array(x, device)
 
 
 def copy(x: ArrayImpl) -> ArrayImpl:
-    """An array of its own memory, in the same place."""
+    """An array of its own memory, where a program of the array would give it.
+
+    Raises:
+      ValueError: it is committed to other devices than those of the mesh that is set.
+    """
+    place = common_device([x])
+    if isinstance(place, Division) and not x.committed:
+        return placement.divide(x, whole_on(place.mesh))
     return ArrayImpl(placement.copy_buffer(x._buffer), x.aval, x._committed)
+
+
+def place_result(x: Any, place: Any) -> ArrayImpl:
+    """A value of the host as a program that runs in a place would give it.
+
+    Args:
+      x: an array, a NumPy value or a Python number.
+      place: what `common_device` gave for the operands.
+    """
+    if isinstance(place, Division):
+        return on_sharding(x, whole_on(place.mesh))
+    return as_array(x) if place is None else on_chosen_device(as_array(x, place), place)
 
 
 def placed_like(x: Any, other: ArrayImpl) -> ArrayImpl:
@@ -132,7 +169,7 @@ def placed_like(x: Any, other: ArrayImpl) -> ArrayImpl:
     place = other.committed_device
     if place is not None:
         return on_sharding(x, place)
-    array = as_array(x)
+    array = as_unplaced_array(x)
     return (
         array
         if other.single_device is None
@@ -147,9 +184,6 @@ def as_array_or_tracer(x: Any) -> Any:
     return x if hasattr(x, "aval") else as_array(x)
 
 
-from_host = placement.put  # an array with a copy of a NumPy array; compiles nothing
-
-
 def with_aval(x: ArrayImpl, aval: Any) -> ArrayImpl:
     """The same buffer as another type of the same storage: keys and their words."""
     return ArrayImpl(x._buffer, aval, x.committed)
@@ -160,13 +194,20 @@ def storage_of(x: ArrayImpl) -> ArrayImpl:
     return with_aval(x, x.aval.storage)
 
 
-def _scalar(x: Any) -> ArrayImpl:
-    """A Python or NumPy scalar on the default device; recent ones are kept."""
-    key = (type(x), x if x else repr(x), config.trace_context())
+def _scalar(x: Any, sharding: Any = None) -> ArrayImpl:
+    """A Python or NumPy scalar on the default device; recent ones are kept.
+
+    Args:
+      x: it.
+      sharding: over a mesh; then it is there, and committed.
+    """
+    key = (type(x), x if x else repr(x), config.trace_context(), sharding)
     array = _scalars.get(key)
     if array is None or array.is_deleted():
         aval = avals_.aval_of(x)
         array = placement.put(np.asarray(x, aval.dtype), aval)
+        if sharding is not None:
+            array = placement.divide(array, sharding)
         if len(_scalars) > _MAX_SCALARS:
             _scalars.clear()
         _scalars[key] = array
@@ -179,8 +220,15 @@ def put(x: np.ndarray, aval: Any, device: Any = None) -> ArrayImpl:
     Args:
       x: array of the aval's shape.
       aval: the type of the result.
-      device: a device, or a sharding of one; None for the default device.
+      device: a device or a sharding; None for all devices of the mesh that is set, or
+        the default device.
     """
+    if device is None:
+        if not contexts.default_mesh.blocks:
+            return placement.put(x, aval)
+        device = _default_sharding()
+    if isinstance(device, NamedSharding):
+        return placement.put_divided(x, aval.update(sharding=device), device)
     return placement.put(x, aval, None if device is None else one_device(device))
 
 
@@ -199,6 +247,14 @@ def fill(
     write: Callable[[np.ndarray], object], aval: Any, device: Any = None
 ) -> ArrayImpl:
     """An array of values that a function writes into a NumPy array it is given."""
+    if device is None:
+        if not contexts.default_mesh.blocks:
+            return placement.fill(write, aval)
+        device = _default_sharding()
+    if isinstance(device, NamedSharding):
+        host = np.empty(aval.shape, aval.dtype)
+        write(host)
+        return put(host, aval, device)
     return placement.fill(write, aval, None if device is None else one_device(device))
 
 
@@ -223,13 +279,13 @@ def on_sharding(x: Any, sharding: Any) -> ArrayImpl:
         )
     if not isinstance(sharding, NamedSharding):
         device = one_device(sharding)
-        return on_chosen_device(as_array(x, device), device)
+        return on_chosen_device(as_unplaced_array(x, device), device)
     if isinstance(x, (np.ndarray, np.generic)):
         aval = avals_.aval_of(x)
         if aval.dtype != dtypes.float0:
             aval = aval.update(sharding=sharding)
             return placement.put_divided(np.asarray(x), aval, sharding)
-    array = placement.divide(as_array(x), sharding)
+    array = placement.divide(as_unplaced_array(x), sharding)
     return _with_division(array, sharding)
 
 
@@ -283,14 +339,18 @@ for _guard in config.transfer_guard.followers:
 def are_at_default(args: Sequence[Any]) -> bool:
     """Whether arrays among the arguments are on the default device and may be moved.
 
+    Under a mesh that is set none is: programs run on all of its devices.
+
     Programs without a committed device are compiled for the default one.
     """
+    if contexts.default_mesh.value is not None:
+        return False
     home = default_placement().sharding
     for x in args:
         if type(x) is not ArrayImpl:
             if not _stands_for_array(x):
                 continue
-            x = as_array(x)
+            x = as_unplaced_array(x)
         if x._committed or x._buffer._sharding is not home:
             return False
     return True
@@ -307,14 +367,48 @@ def _stands_for_array(x: Any) -> bool:
 # -- devices ---------------------------------------------------------------------------
 
 
+def whole_on(mesh: Mesh) -> NamedSharding:
+    """The sharding of arrays that are whole on each device of a mesh."""
+    return NamedSharding(mesh, _WHOLE)
+
+
+_WHOLE = PartitionSpec()
+
+
+def _default_sharding() -> NamedSharding | None:
+    """How values lie for which no place was chosen; None: on the default device."""
+    mesh = contexts.default_mesh.value
+    if mesh is None or not mesh.holds_values:
+        return None
+    return whole_on(mesh)
+
+
+def _on_default_mesh(x: Any) -> ArrayImpl:
+    """`as_array` of what is no array yet, where a mesh is set."""
+    sharding = _default_sharding()
+    if sharding is None:
+        return as_unplaced_array(x)
+    if type(x) in _NUMBERS:
+        return _scalar(x, sharding)
+    array = as_unplaced_array(x, sharding)
+    if array_protocol.is_array(x):
+        return array  # that it stands for, which may be committed elsewhere
+    return placement.divide(array, sharding)
+
+
+_NUMBERS = frozenset((bool, int, float, complex))
+
+
 def common_device(args: Sequence[Any]) -> Any:
-    """Where arguments are committed to: a device, or a division over several.
+    """Where a computation runs: as its arguments are committed, or on a mesh.
 
     Returns:
-      None where no argument is committed.
+      A device, a `Division` over several, or None where no argument is committed and
+      no mesh is set.
 
     Raises:
-      ValueError: they are committed to different devices.
+      ValueError: they are committed to different devices, or not to those of the mesh
+        that is set.
     """
     if not client.several_devices():
         return None
@@ -347,26 +441,46 @@ def common_place(places: Sequence[Any]) -> Any:
       places: for each argument a device, a sharding or None.
 
     Returns:
-      A device, a `Division` where a mesh is among them, or None.
+      A device; a `Division` where a mesh is among them, or is set; or None.
 
     Raises:
-      ValueError: they are on different devices.
+      ValueError: they are on different devices, or not on those of the mesh that is
+        set.
     """
-    common: Any = None
+    mesh = contexts.default_mesh.value
+    common: Any = None if mesh is None else whole_on(mesh)
     for place in places:
         if place is None:
             continue
         if common is not None and not _are_same_devices(common, place):
-            raise incompatible_devices(
-                f"arguments are committed to {devices_text(_devices(common))} and "
-                f"{devices_text(_devices(place))}; move one with olympus.device_put"
-            )
-        if common is None or isinstance(place, NamedSharding):
+            raise incompatible_devices(_apart(mesh, common, place))
+        if common is None or _divides(place, common):
             common = place
     if isinstance(common, NamedSharding):
         named = [p if isinstance(p, NamedSharding) else None for p in places]
         return Division(common.device_mesh, tuple(named))
     return None if common is None else _devices(common)[0]
+
+
+def _divides(place: Any, common: Any) -> bool:
+    """Whether the results are told in the axes of this place's mesh."""
+    if not isinstance(place, NamedSharding):
+        return False
+    return not isinstance(common, NamedSharding) or not place.is_fully_replicated
+
+
+def _apart(mesh: Mesh | None, common: Any, place: Any) -> str:
+    """Why arguments cannot be used in one computation."""
+    if mesh is not None:
+        return (
+            f"an argument is committed to {devices_text(_devices(place))}, and the "
+            f"mesh that is set is {mesh} of {devices_text(mesh.flat_devices)}; move it "
+            "with olympus.device_put(x, olympus.P()), or call outside of set_mesh"
+        )
+    return (
+        f"arguments are committed to {devices_text(_devices(common))} and "
+        f"{devices_text(_devices(place))}; move one with olympus.device_put"
+    )
 
 
 def _are_same_devices(a: Any, b: Any) -> bool:

@@ -18,6 +18,7 @@ from olympus._src.interpreters import concrete_arrays, lowered_programs, partial
 from olympus._src.interpreters.compiled_programs import CompiledProgram, build
 from olympus._src.interpreters.concrete_arrays import as_array
 from olympus._src.runtime import build_options, client
+from olympus._src.sharding.division import Division
 
 ArrayImpl = concrete_arrays.ArrayImpl
 current = trace.current
@@ -97,9 +98,10 @@ def apply_primitive(p: Any, args: tuple[Any, ...], params: Any) -> Any:
     if program is None or (
         client.several_devices() and not concrete_arrays.are_at_default(args)
     ):
-        device = concrete_arrays.common_device(args)
+        arrays = list(map(as_array, args))
+        device = concrete_arrays.common_device(arrays)
         program = _program_for(p, in_avals, params, key, device)
-        buffers = [b._buffer for b in concrete_arrays.on_device(args, device)]
+        buffers = [b._buffer for b in concrete_arrays.on_device(arrays, device)]
         if config.debug_key_reuse.value and handle_keys(in_avals):
             outs = follow_run(program, args, buffers)
             return outs if p.multiple_results else outs[0]
@@ -189,7 +191,7 @@ def fuse(fun: Callable[..., Any], quick: bool = True) -> Callable[..., Any]:
         table = programs
         if client.several_devices():
             if not concrete_arrays.are_at_default(args):
-                return fun(*args, **static)
+                return _call_placed(args, static, key, buffers)
             table = default_programs
         for option, value in static.items():
             key.append(option)
@@ -207,6 +209,25 @@ def fuse(fun: Callable[..., Any], quick: bool = True) -> Callable[..., Any]:
             program = _Fused(fun, name, in_avals, static, quick).run
             make_room(table)
             table[tuple(key)] = program
+        return program(buffers)
+
+    def _call_placed(args: Any, static: Any, key: list[Any], buffers: Any) -> Any:
+        """A call where the mesh that is set says where it runs."""
+        place = concrete_arrays.common_device(args)
+        is_plain = not (config.jit_disabled() or config.debug_key_reuse.value)
+        if not isinstance(place, Division) or not is_plain:
+            return fun(*args, **static)
+        in_avals = key[1:]
+        options = [(name, caching.exact(x)) for name, x in static.items()]
+        try:
+            placed = (*key, place, *options)
+            program = default_programs.get(placed)
+        except TypeError:
+            return fun(*args, **static)
+        if program is None:
+            program = _Fused(fun, name, in_avals, static, quick, place).run
+            make_room(default_programs)
+            default_programs[placed] = program
         return program(buffers)
 
     def _call_followed(args: Any, static: Any, table: Any, key: list[Any]) -> Any:
@@ -258,6 +279,7 @@ class _Fused:
         in_avals: Sequence[Any],
         static: Any,
         quick: bool,
+        place: Any = None,
     ) -> None:
         container: Any = None
 
@@ -272,8 +294,8 @@ class _Fused:
         program, consts = partial_eval.trace_to_olympuspr(run, in_avals, info)
         forget_lines(program)
         code = source_info.function_code(fun)
-        with operations.noted(name, in_avals, static, code=code) as note:
-            lowered = lowered_programs.lower(program, consts, name=name)
+        with operations.noted(name, in_avals, static, place, code=code) as note:
+            lowered = lowered_programs.lower(program, consts, name=name, device=place)
             compiled = _compile_eager(lowered) if quick else build(lowered)
             note.adopt(lowered, compiled)
         self.compiled = compiled

@@ -269,7 +269,7 @@ def _lower(
         division=division,
     )
     if division is not None and module.callbacks:
-        _refuse_callbacks_over_processes(name, division)
+        _check_processes_of_callbacks(name, division, platform)
     text = module.text()
     if has_barriers and not in_bodies:  # nor may a user's be there
         n = text.count("stablehlo.optimization_barrier")
@@ -322,13 +322,16 @@ def _warn_of_donated(
     donation_warnings.warn(program, name, [n + n_consts for n in mine], shared)
 
 
-def _refuse_callbacks_over_processes(name: str, division: Division) -> None:
+def _check_processes_of_callbacks(name: str, division: Division, platform: str) -> None:
+    """Raises unless all processes can call Python, and learn of what fails."""
     n = len({device.process_index for device in division.devices})
-    if n > 1:
-        raise NotImplementedError(
-            f"{name}: callbacks to Python require a program of one process, got one "
-            f"over {n}; call the function outside of the program, on its results"
-        )
+    if n == 1 or (platform == "cpu" and n == client.process_count(platform)):
+        return
+    raise NotImplementedError(
+        f"{name}: callbacks to Python require a program of one process, or of all "
+        f"processes on CPUs, got one over {n} of {client.process_count(platform)} on "
+        f"{platform}; call the function outside of the program, on its results"
+    )
 
 
 def of_kept(

@@ -112,4 +112,6 @@ def divide(place: Any, mesh: Mesh, n_inputs: int, reason: str) -> Division:
             f"{reason} {mesh}, and arguments are committed to {devices_text(devices)}; "
             "move them with olympus.device_put, or use one mesh"
         )
-    return place if isinstance(place, Division) else Division(mesh, (None,) * n_inputs)
+    if isinstance(place, Division) and any(place.in_shardings):
+        return place
+    return Division(mesh, (None,) * n_inputs)  # which may not be the one that is set

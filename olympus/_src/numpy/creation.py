@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from olympus._src.core import avals, dtypes, trace
+from olympus._src.core import avals, dtypes, explicit_shardings, trace
 from olympus._src.core.array_type import (
     Array,
     ArrayLike,
@@ -36,6 +36,7 @@ from olympus._src.numpy import (
     promotion,
 )
 from olympus._src.numpy.promotion import aval_of
+from olympus._src.sharding import contexts
 
 if TYPE_CHECKING:
     from olympus._src.numpy import function_types
@@ -216,7 +217,10 @@ def _divide(x: Any, place: Any) -> Any:
 def put_values(x: np.ndarray, aval: Any, device: Any = None) -> Any:
     """An array with the values of a NumPy array, on a device or divided over a mesh."""
     if sharding_constraints.is_over_mesh(device):
-        return _divide(concrete_arrays.put(x, aval), device)
+        sharding = _mesh_sharding(device, aval.shape)
+        if sharding is None:
+            return _divide(concrete_arrays.put(x, aval), device)
+        device = sharding
     return concrete_arrays.put(x, aval, device)
 
 
@@ -229,8 +233,27 @@ def put_own_values(x: np.ndarray, aval: Any, device: Any = None) -> Any:
 def _fill(write: Any, aval: Any, device: Any = None) -> Any:
     """As `put_values`, of values that a function writes into a NumPy array."""
     if sharding_constraints.is_over_mesh(device):
-        return _divide(concrete_arrays.fill(write, aval), device)
+        sharding = _mesh_sharding(device, aval.shape)
+        if sharding is None:
+            return _divide(concrete_arrays.fill(write, aval), device)
+        device = sharding
     return concrete_arrays.fill(write, aval, device)
+
+
+def _mesh_sharding(place: Any, shape: Any) -> Any:
+    """The sharding of an array that the host can put on a mesh part by part.
+
+    None where a program must do it: one that is being traced, or one that has devices
+    make a sum.
+    """
+    if not evaluate.is_evaluating() or sharding_constraints.is_sum(place):
+        return None
+    sharding = sharding_constraints.resolve(place, "numpy: out_sharding")
+    mesh = explicit_shardings.mesh_with_devices(sharding.mesh)
+    if mesh is None or not mesh.holds_values:
+        return None
+    sharding.check_shape(shape, "numpy out_sharding")
+    return sharding.update(mesh=mesh)
 
 
 # Larger arrays are made where they belong, rather than moved there.
@@ -485,7 +508,12 @@ def _fill_array(shape: tuple[int, ...], value: Any, aval: Any, device: Any) -> A
     over_mesh = explicit or sharding_constraints.is_over_mesh(device)
     if over_mesh or (evaluate.is_staging() and device is None):
         number = families.number_of(value, aval.dtype)
-        return shaping.full(shape, number, sharding=device or explicit)
+        place = device or explicit
+        sharding = _mesh_sharding(place, shape) if over_mesh else None
+        if sharding is None or contexts.default_mesh.value is None:
+            return shaping.full(shape, number, sharding=place)
+        with contexts.default_mesh(sharding.device_mesh):  # not the one that is set
+            return shaping.full(shape, number, sharding=sharding)
     return _repeat(value, aval, device)
 
 
@@ -615,6 +643,22 @@ def _like(name: str, a: Any, dtype: Any, shape: Any) -> Any:
     return ShapedArray(own, kind, weak, sharding=explicit)
 
 
+def _place_like(a: Any, aval: Any, place: Any) -> Any:
+    """Where an array like `a` lives: where one chose, or where `a` is committed."""
+    if place is not None:
+        return place
+    if array_protocol.is_array(a):
+        a = array_protocol.array_of(a)
+    if type(a) is not concrete_arrays.ArrayImpl:
+        return None
+    if not evaluate.is_evaluating() or aval.weak_type or dtypes.is_extended(a.dtype):
+        return None
+    committed = a.committed_device
+    if sharding_constraints.is_over_mesh(committed) and a.shape != aval.shape:
+        return None
+    return committed
+
+
 def _constant_like(name: str, value: int, what: str) -> function_types.FilledLike:
     def make(
         a: ArrayLike | SupportsShape,
@@ -625,7 +669,7 @@ def _constant_like(name: str, value: int, what: str) -> function_types.FilledLik
         out_sharding: Placement = None,
     ) -> Array:
         aval = _like(name, a, dtype, shape)
-        place = device if out_sharding is None else out_sharding
+        place = _place_like(a, aval, device if out_sharding is None else out_sharding)
         if evaluate.is_staging() and aval.weak_type:
             scalar = elementwise.convert(
                 promotion.cast(value, aval.dtype, True), aval.dtype, True
@@ -706,6 +750,7 @@ def full_like(
     place = device if out_sharding is None else out_sharding
     promotion.check_complex_number(fill_value, aval.dtype)
     if dtypes.is_python_scalar(fill_value) and not evaluate.is_staging():
+        place = _place_like(a, aval, place)
         value = _number_in(fill_value, aval.dtype, aval.weak_type)
         whole = np.array(np.broadcast_to(value, aval.shape))
         place = aval.explicit if place is None else place

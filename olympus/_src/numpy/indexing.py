@@ -77,7 +77,7 @@ def _from_host(x: Any, index: Any) -> Any:
             return None
         if part.nbytes > _HOST_BYTES:
             return None
-    return concrete_arrays.from_host(
+    return concrete_arrays.put(
         part, avals.ShapedArray(part.shape, aval.dtype, aval.weak_type)
     )
 

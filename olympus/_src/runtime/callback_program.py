@@ -9,10 +9,15 @@ behind, so that what their callbacks compute finds the usual client free; those 
 callbacks run have a client of their own for each level of nesting. Memory passes
 between the clients without a copy; of arrays on several devices part by part. All run
 to the end, for the thread that calls them.
+
+Programs over several processes run on the usual client, the only one that knows the
+other processes. Their callbacks should not compute on arrays: that could wait for
+threads that these programs hold.
 """
 
 from __future__ import annotations
 
+import itertools
 import threading
 from collections.abc import Callable, Hashable, Sequence
 from typing import Any, NamedTuple
@@ -26,6 +31,7 @@ from olympus._src.runtime import (
     python_calls,
     transfer,
     versions,
+    waiting,
 )
 from olympus._src.runtime.array import ArrayImpl, deleted_array_error
 from olympus._src.runtime.compiling import Options
@@ -69,6 +75,7 @@ class CallbackProgram:
         "_code",
         "_copies",
         "_first",
+        "_is_over_processes",
         "_lock",
         "_options",
         "_runs_at_home",
@@ -92,6 +99,7 @@ class CallbackProgram:
         self._first: Any = None
         self._copies: dict[tuple[int, int], _Copy] = {}
         self._runs_at_home = False
+        self._is_over_processes = len({d.process_index for d in devices}) > 1
         if len(self.devices) == 1:
             self._load_at_home(load)
         else:
@@ -157,6 +165,8 @@ class CallbackProgram:
         return loaded
 
     def _devices_away(self, level: Hashable) -> tuple[Device, ...]:
+        if self._is_over_processes:
+            return self.devices
         return tuple([client.callback_device(d, level) for d in self.devices])
 
     def runner(
@@ -232,6 +242,8 @@ class CallbackProgram:
           shardings: how they are divided.
         """
         forks.refuse_waiting()
+        if self._is_over_processes:
+            return self._run_over_processes(buffers, avals, shardings)
         depth = _level.depth
         slot = _take_slot(depth)
         try:
@@ -244,6 +256,32 @@ class CallbackProgram:
             _return_slot(depth, slot)
         rows = zip(raw, avals, shardings, strict=True)
         return [_share_parts(x, aval, home, home) for x, aval, home in rows]
+
+    def _run_over_processes(
+        self, buffers: list[Any], avals: Sequence[Any], shardings: Sequence[Any]
+    ) -> list[Any]:
+        """Runs it to the end; all processes learn of a callback that failed in one."""
+        if _level.depth:
+            raise RuntimeError(
+                "callback: a program over several processes that has callbacks must "
+                "not be started by a callback; start it after this program"
+            )
+        rows = zip(avals, shardings, strict=True)
+        handlers = [versions.result_handler(*row, True) for row in rows]
+        with _over_processes_lock:
+            copy = self._copy_for(0, 0)
+            outs = _run_with_others(copy.loaded, buffers, handlers)
+            failures = list(map(host_errors.explain, copy.failures[:1]))
+            copy.failures.clear()
+            texts = waiting.exchange(
+                f"callbacks {next(_runs)}", str(failures[0]) if failures else ""
+            )
+        if failures:
+            raise failures[0]
+        for process, text in enumerate(texts):
+            if text:
+                raise XlaRuntimeError(f"in process {process} {text}")
+        return outs
 
     def _copy_for(self, depth: int, slot: int) -> _Copy:
         """The program for a client, of several devices, whose callbacks do not fail.
@@ -263,6 +301,11 @@ class CallbackProgram:
 # threads. So each has a client of its own while it runs: those of a level are numbered.
 _slots: dict[int, list[int]] = {}  # by depth, the numbers in use
 _slots_lock = threading.Lock()
+
+
+# Programs over several processes run one at a time, in one order in all of them.
+_over_processes_lock = threading.Lock()
+_runs = itertools.count()
 
 
 def _take_slot(depth: int) -> int:
@@ -338,6 +381,17 @@ def _run_to_end(
         return results.consume_with_handlers(handlers)
     except XlaRuntimeError as error:
         raise host_errors.explain(error)  # noqa: B904 - it has its cause
+
+
+def _run_with_others(
+    loaded: LoadedExecutable, buffers: list[Any], handlers: list[Any]
+) -> list[Any]:
+    """`_run_to_end` of a program over several processes, which are monitored."""
+    results = waiting.start_program(
+        lambda: loaded.execute_sharded(buffers, with_tokens=True)
+    )
+    waiting.wait_for_token(results.consume_token())
+    return results.consume_with_handlers(handlers)
 
 
 def _wait_for(buffer: Any) -> None:

@@ -28,8 +28,6 @@ from olympus._src.runtime import (
 )
 from olympus._src.runtime.clusters import Membership
 
-_EXCHANGES = "olympus/exchanges"  # the folder of the store for texts of processes
-
 
 class Timeouts(NamedTuple):
     """Seconds: to start, between signs of life for XLA, and to end."""
@@ -43,7 +41,6 @@ class _Job:
     """This process's part in a program over several processes."""
 
     __slots__ = (
-        "_last_exchange",
         "membership",
         "preemption",
         "service",
@@ -58,7 +55,6 @@ class _Job:
         self.membership = membership
         self.timeouts = timeouts
         self.preemption: preemption.SyncPoint | None = None
-        self._last_exchange: str | None = None
         limits = peers.Limits(
             config.peer_silence_limit_s.value, config.peer_lag_limit_s.value
         )
@@ -77,26 +73,6 @@ class _Job:
             _stop_service(self.service)
             raise
         self.watch = peers.Watch(self.store, k, n, limits)
-
-    def exchange(self, name: str, text: str) -> list[str]:
-        """What `exchange` does."""
-        n, k = self.membership.num_processes, self.membership.process_id
-        assert n is not None
-        folder = f"{_EXCHANGES}/{name}"
-        self.store.key_value_set(f"{folder}/{k}", text)
-        texts: dict[int, str] = {}
-
-        def absent_processes() -> list[int]:
-            for key, value in self.store.key_value_dir_get(folder):
-                texts[int(key.rpartition("/")[2])] = value
-            return [number for number in range(n) if number not in texts]
-
-        self.watch.wait_for_processes(absent_processes, name)
-        # All have read the texts of the exchange before this one.
-        if k == 0 and self._last_exchange is not None:
-            self.store.key_value_delete(self._last_exchange)
-        self._last_exchange = folder
-        return [texts[number] for number in range(n)]
 
     def end(self) -> None:
         """Disconnects from the others, in an order in which XLA ends no process."""
@@ -315,7 +291,7 @@ def exchange(name: str, text: str) -> list[str]:
       ProcessFailureError: another process failed, or has ended without a text.
     """
     job = _job
-    return [text] if job is None else job.exchange(name, text)
+    return [text] if job is None else job.watch.exchange(name, text)
 
 
 _own_preemption: preemption.SyncPoint | None = None

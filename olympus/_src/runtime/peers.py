@@ -92,6 +92,9 @@ def _failure(k: int, signs: Signs, reason: str) -> ProcessFailureError:
     )
 
 
+_EXCHANGES = "olympus/exchanges"  # the folder of the store for texts of processes
+
+
 class Watch:
     """Watches the other processes, and lets them watch this one.
 
@@ -107,6 +110,8 @@ class Watch:
     ) -> None:
         self._store = store
         self._process_id = process_id
+        self._num_processes = num_processes
+        self._last_exchange: str | None = None
         self._limits = limits
         others = [k for k in range(num_processes) if k != process_id]
         self._signs = Signs(others, time.monotonic())
@@ -233,6 +238,28 @@ class Watch:
             return not absent
 
         self.wait(is_done)
+
+    def exchange(self, name: str, text: str) -> list[str]:
+        """What all processes say under a name, in the order of their numbers.
+
+        Raises:
+          ProcessFailureError: another process failed, or has ended without a text.
+        """
+        folder = f"{_EXCHANGES}/{name}"
+        self._store.key_value_set(f"{folder}/{self._process_id}", text)
+        texts: dict[int, str] = {}
+
+        def absent_processes() -> list[int]:
+            for key, value in self._store.key_value_dir_get(folder):
+                texts[int(key.rpartition("/")[2])] = value
+            return [k for k in range(self._num_processes) if k not in texts]
+
+        self.wait_for_processes(absent_processes, name)
+        # All have read the texts of the exchange before this one.
+        if self._process_id == 0 and self._last_exchange is not None:
+            self._store.key_value_delete(self._last_exchange)
+        self._last_exchange = folder
+        return [texts[k] for k in range(self._num_processes)]
 
     def explain(self, error: Exception) -> Exception:
         """The failure of a process behind the failure of a program, if there is one.

@@ -31,6 +31,11 @@ def start_step(program: str) -> None:
         _watch.start_step(program)
 
 
+def exchange(name: str, text: str) -> list[str]:
+    """What all processes say under a name; see `runtime.distributed.exchange`."""
+    return [text] if _watch is None else _watch.exchange(name, text)
+
+
 def wait_for(buffer: Any) -> None:
     """Waits until a buffer is computed.
 

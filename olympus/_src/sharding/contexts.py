@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from olympus._src.foundation.setting_states import State
+from olympus._src.runtime import client
 from olympus._src.sharding import meshes
 from olympus._src.sharding.meshes import NO_MESH, AbstractMesh, Mesh
 
@@ -22,6 +23,16 @@ _abstract_mesh = State(
     _as_is,
     None,
     "The mesh of `use_abstract_mesh`; None where the mesh of `set_mesh` applies.",
+    traces=True,
+)
+# On which programs run and values are for which no place was chosen; None: on the
+# default device. The old form, `with mesh:`, names axes for specs, but places nothing.
+# Where no thread is in a block, which `blocks` tells fastest, it is None.
+default_mesh = State(
+    "olympus default mesh",
+    _as_is,
+    None,
+    "The mesh of `set_mesh`, on which values are for which no place was chosen.",
     traces=True,
 )
 
@@ -55,6 +66,10 @@ def get_abstract_mesh() -> AbstractMesh:
 class set_mesh:
     """Sets the mesh of this thread: from now on, or for a `with` block.
 
+    Programs whose arguments are committed to no device then run on all devices of the
+    mesh, and new arrays are whole on each of them. Arrays that are committed to other
+    devices are refused. `device_put` without a place still means the default device.
+
     Args:
       mesh: a `Mesh`; None for no mesh.
 
@@ -77,14 +92,17 @@ class set_mesh:
                 f"set_mesh: mesh must be a Mesh, got {mesh!r}; for an AbstractMesh, "
                 "write `with use_abstract_mesh(mesh):`"
             )
-        self._block = _mesh(mesh)
-        self._block.__enter__()
+        if not mesh.empty:
+            client.note_mesh()
+        self._blocks = contextlib.ExitStack()
+        self._blocks.enter_context(_mesh(mesh))
+        self._blocks.enter_context(default_mesh(None if mesh.empty else mesh))
 
     def __enter__(self) -> None:
         """Nothing: the mesh is set already."""
 
     def __exit__(self, *error: object) -> None:
-        self._block.__exit__(*error)
+        self._blocks.close()
 
 
 @contextlib.contextmanager

@@ -270,7 +270,7 @@ class Mesh(_Axes):
     # -- as the mesh of a block ------------------------------------------------------
 
     def __enter__(self) -> Mesh:
-        """Sets the mesh for a `with` block, as `set_mesh` does."""
+        """Sets the mesh for specs in a `with` block; `set_mesh` places values too."""
         block = _Entered.open_block(self)
         block.__enter__()
         _entered.blocks.append(block)
@@ -320,6 +320,16 @@ class Mesh(_Axes):
         if is_described(first):
             return first
         return next(iter(self.local_devices), None)
+
+    @property
+    def holds_values(self) -> bool:
+        """Whether this process can put values on it: it has a device, which is here."""
+        known = self._cached.get("holds_values")
+        if known is None:
+            first = self.a_local_device
+            known = first is not None and not is_described(first)
+            self._cached["holds_values"] = known
+        return known
 
     @property
     def is_multi_process(self) -> bool:
