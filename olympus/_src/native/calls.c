@@ -16,7 +16,7 @@
 #include <stddef.h>
 #include <structmember.h>
 
-#define VERSION 4 /* of what Python passes to and takes from this module */
+#define VERSION 5 /* of what Python passes to and takes from this module */
 
 #define N_PLACES 4
 
@@ -55,6 +55,34 @@ static inline PyObject *slot_of(PyObject *self, Py_ssize_t offset) {
 
 static inline void set_slot(PyObject *self, Py_ssize_t offset, PyObject *value) {
   *(PyObject **)((char *)self + offset) = Py_NewRef(value);
+}
+
+/* ---- what objects hold: references in a row, from one field to another ------------- */
+
+#define HELD(type, first, last) offsetof(type, first), offsetof(type, last)
+
+static int visit_held(PyObject *self, size_t first, size_t last, visitproc visit,
+                      void *arg) {
+  Py_VISIT(Py_TYPE(self));
+  for (size_t at = first; at <= last; at += sizeof(PyObject *))
+    Py_VISIT(*(PyObject **)((char *)self + at));
+  return 0;
+}
+
+static int clear_held(PyObject *self, size_t first, size_t last) {
+  for (size_t at = first; at <= last; at += sizeof(PyObject *)) {
+    PyObject **held = (PyObject **)((char *)self + at);
+    Py_CLEAR(*held);
+  }
+  return 0;
+}
+
+static void free_object(PyObject *self, inquiry clear) {
+  PyTypeObject *type = Py_TYPE(self);
+  PyObject_GC_UnTrack(self);
+  clear(self);
+  type->tp_free(self);
+  Py_DECREF(type);
 }
 
 /* ---- reading an array through Python's buffer protocol ------------------------------ */
@@ -412,43 +440,15 @@ static PyObject *runner_new(PyTypeObject *type, PyObject *args, PyObject *kwargs
   return (PyObject *)self;
 }
 
-static int runner_traverse(PyObject *object, visitproc visit, void *arg) {
-  Runner *self = (Runner *)object;
-  Py_VISIT(Py_TYPE(object));
-  Py_VISIT(self->run);
-  Py_VISIT(self->handlers);
-  Py_VISIT(self->avals);
-  Py_VISIT(self->donated);
-  Py_VISIT(self->on_error);
-  Py_VISIT(self->form);
-  Py_VISIT(self->division);
-  Py_VISIT(self->first);
-  Py_VISIT(self->kept);
-  return 0;
+static int runner_traverse(PyObject *self, visitproc visit, void *arg) {
+  return visit_held(self, HELD(Runner, run, kept), visit, arg);
 }
 
-static int runner_clear(PyObject *object) {
-  Runner *self = (Runner *)object;
-  Py_CLEAR(self->run);
-  Py_CLEAR(self->handlers);
-  Py_CLEAR(self->avals);
-  Py_CLEAR(self->committed);
-  Py_CLEAR(self->donated);
-  Py_CLEAR(self->on_error);
-  Py_CLEAR(self->form);
-  Py_CLEAR(self->division);
-  Py_CLEAR(self->first);
-  Py_CLEAR(self->kept);
-  return 0;
+static int runner_clear(PyObject *self) {
+  return clear_held(self, HELD(Runner, run, kept));
 }
 
-static void runner_dealloc(PyObject *self) {
-  PyTypeObject *type = Py_TYPE(self);
-  PyObject_GC_UnTrack(self);
-  runner_clear(self);
-  type->tp_free(self);
-  Py_DECREF(type);
-}
+static void runner_dealloc(PyObject *self) { free_object(self, runner_clear); }
 
 /* A runner of the same program whose results have another form. */
 static PyObject *runner_with_form(PyObject *object, PyObject *form) {
@@ -957,30 +957,15 @@ static PyObject *caller_look_up(PyObject *object, PyObject *args) {
   Py_RETURN_NONE;
 }
 
-static int caller_traverse(PyObject *object, visitproc visit, void *arg) {
-  Caller *self = (Caller *)object;
-  Py_VISIT(Py_TYPE(object));
-  Py_VISIT(self->table);
-  Py_VISIT(self->static_nums);
-  Py_VISIT(self->static_names);
-  return 0;
+static int caller_traverse(PyObject *self, visitproc visit, void *arg) {
+  return visit_held(self, HELD(Caller, table, static_names), visit, arg);
 }
 
-static int caller_clear(PyObject *object) {
-  Caller *self = (Caller *)object;
-  Py_CLEAR(self->table);
-  Py_CLEAR(self->static_nums);
-  Py_CLEAR(self->static_names);
-  return 0;
+static int caller_clear(PyObject *self) {
+  return clear_held(self, HELD(Caller, table, static_names));
 }
 
-static void caller_dealloc(PyObject *self) {
-  PyTypeObject *type = Py_TYPE(self);
-  PyObject_GC_UnTrack(self);
-  caller_clear(self);
-  type->tp_free(self);
-  Py_DECREF(type);
-}
+static void caller_dealloc(PyObject *self) { free_object(self, caller_clear); }
 
 /* ---- BoundCaller: a caller as the method of an instance ---------------------------- */
 
@@ -1049,28 +1034,15 @@ static Py_hash_t bound_hash(PyObject *object) {
   return mixed == -1 ? -2 : mixed;
 }
 
-static int bound_traverse(PyObject *object, visitproc visit, void *arg) {
-  BoundCaller *self = (BoundCaller *)object;
-  Py_VISIT(Py_TYPE(object));
-  Py_VISIT(self->function);
-  Py_VISIT(self->instance);
-  return 0;
+static int bound_traverse(PyObject *self, visitproc visit, void *arg) {
+  return visit_held(self, HELD(BoundCaller, function, instance), visit, arg);
 }
 
-static int bound_clear(PyObject *object) {
-  BoundCaller *self = (BoundCaller *)object;
-  Py_CLEAR(self->function);
-  Py_CLEAR(self->instance);
-  return 0;
+static int bound_clear(PyObject *self) {
+  return clear_held(self, HELD(BoundCaller, function, instance));
 }
 
-static void bound_dealloc(PyObject *self) {
-  PyTypeObject *type = Py_TYPE(self);
-  PyObject_GC_UnTrack(self);
-  bound_clear(self);
-  type->tp_free(self);
-  Py_DECREF(type);
-}
+static void bound_dealloc(PyObject *self) { free_object(self, bound_clear); }
 
 static PyMemberDef bound_members[] = {
     {"__vectorcalloffset__", T_PYSSIZET, offsetof(BoundCaller, vectorcall), READONLY},
@@ -1164,9 +1136,9 @@ typedef struct {
   vectorcallfunc vectorcall;
   PyObject *fun;
   PyObject *learn; /* gives what runs calls like one, or None */
-  Py_ssize_t operands; /* how many leading arguments are arrays, where they are numbers */
   PyObject *table; /* by key: None after one call, then a Runner, or False for never */
   PyObject *dict, *weakrefs;
+  Py_ssize_t operands; /* how many leading arguments are arrays, where they are numbers */
 } Direct;
 
 #define MAX_DIRECT 1024
@@ -1308,32 +1280,17 @@ static PyObject *direct_new(PyTypeObject *type, PyObject *args, PyObject *kwargs
   return (PyObject *)self;
 }
 
-static int direct_traverse(PyObject *object, visitproc visit, void *arg) {
-  Direct *self = (Direct *)object;
-  Py_VISIT(Py_TYPE(object));
-  Py_VISIT(self->fun);
-  Py_VISIT(self->learn);
-  Py_VISIT(self->table);
-  Py_VISIT(self->dict);
-  return 0;
+static int direct_traverse(PyObject *self, visitproc visit, void *arg) {
+  return visit_held(self, HELD(Direct, fun, dict), visit, arg);
 }
 
-static int direct_clear(PyObject *object) {
-  Direct *self = (Direct *)object;
-  Py_CLEAR(self->fun);
-  Py_CLEAR(self->learn);
-  Py_CLEAR(self->table);
-  Py_CLEAR(self->dict);
-  return 0;
+static int direct_clear(PyObject *self) {
+  return clear_held(self, HELD(Direct, fun, dict));
 }
 
-static void direct_dealloc(PyObject *object) {
-  PyTypeObject *type = Py_TYPE(object);
-  PyObject_GC_UnTrack(object);
-  if (((Direct *)object)->weakrefs != NULL) PyObject_ClearWeakRefs(object);
-  direct_clear(object);
-  type->tp_free(object);
-  Py_DECREF(type);
+static void direct_dealloc(PyObject *self) {
+  if (((Direct *)self)->weakrefs != NULL) PyObject_ClearWeakRefs(self);
+  free_object(self, direct_clear);
 }
 
 static PyObject *direct_get(PyObject *self, PyObject *instance, PyObject *owner) {
