@@ -115,10 +115,10 @@ def shardings_in_one_place_only():
 
 @cause(("mesh", "setting", ANY, ANY), cure="setting")
 def another_mesh_is_set():
-    f = olympus.jit(lambda x: x * 2)
+    f, x = olympus.jit(lambda x: x * 2), ones(8)  # made inside it would be on the mesh
     for n in (8, 4):
         with olympus.set_mesh(mesh(n)):
-            f(ones(8))  # miss
+            f(x)  # miss
 
 
 @cause(("x", "committed", ANY, ANY), cure="place")

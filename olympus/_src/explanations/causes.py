@@ -165,7 +165,7 @@ def _compiler_option_changes(old: dict[str, Any], new: dict[str, Any]) -> list[C
 def _setting_changes(old: Retrace, new: Retrace) -> list[Change]:
     if old.settings is new.settings:
         return []
-    return [
+    changes = [
         Change(
             name.removeprefix("olympus_").removeprefix("olympus "),
             "setting",
@@ -174,6 +174,9 @@ def _setting_changes(old: Retrace, new: Retrace) -> list[Change]:
         )
         for name, after, before in new.settings.differences(old.settings)
     ]
+    if any(change.subject == "mesh" for change in changes):  # `set_mesh` sets both
+        changes = [change for change in changes if change.subject != "default mesh"]
+    return changes
 
 
 def _axis_changes(old: Retrace, new: Retrace) -> list[Change]:

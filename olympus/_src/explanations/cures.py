@@ -39,7 +39,7 @@ def choose(changes: Sequence[Change], record: Any, earlier: Sequence[Any]) -> Ch
 
 def _setting(alike: Any, record: Any, earlier: Any, others: Any) -> Chosen:
     subject = alike[0].subject
-    if subject == "mesh" or subject == "abstract mesh":
+    if subject in ("mesh", "abstract mesh", "default mesh"):
         return "setting", "Set the mesh once, around all calls."
     return "setting", f"Set {subject} once, before the first call."
 
