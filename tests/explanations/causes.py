@@ -772,10 +772,10 @@ def a_context_of_the_users_own():
 
 @cause(("mesh", "setting", ANY, ANY), cure="setting")
 def a_mesh_that_is_set():
-    f = olympus.jit(lambda x: x * 2)
-    f(ones(3))
+    f, x = olympus.jit(lambda x: x * 2), ones(3)
+    f(x)
     with olympus.set_mesh(olympus.make_mesh((1,), ("a",))):
-        f(ones(3))  # miss
+        f(x)  # miss
 
 
 @cause(("caches", "cleared", ANY, ANY), cure="cleared")
