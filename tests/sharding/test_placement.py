@@ -25,12 +25,12 @@ DIFFERENCES = json.loads((DATA / "mesh_placement_differences.json").read_text())
 HOST = np.arange(8, dtype=np.float32)
 
 
-def whole(over):
+def whole_sharding(over):
     return NamedSharding(over, P())
 
 
 def is_whole(x, over):
-    return x.committed and x.sharding.is_equivalent_to(whole(over), x.ndim)
+    return x.committed and x.sharding.is_equivalent_to(whole_sharding(over), x.ndim)
 
 
 @pytest.mark.parametrize("context", placement_cases.CONTEXTS)
@@ -291,7 +291,7 @@ def test_compiled_programs_keep_their_mesh():
     x = jnp.asarray(HOST)
     with olympus.set_mesh(over):
         compiled = olympus.jit(lambda x: x * 2).lower(x).compile()
-    assert compiled.output_shardings.is_equivalent_to(whole(over), 1)
+    assert compiled.output_shardings.is_equivalent_to(whole_sharding(over), 1)
     assert is_whole(compiled(x), over)
     with olympus.set_mesh(mesh(2)):
         assert is_whole(compiled(x), over)

@@ -453,7 +453,7 @@ def common_place(places: Sequence[Any]) -> Any:
         if place is None:
             continue
         if common is not None and not _are_same_devices(common, place):
-            raise incompatible_devices(_apart(mesh, common, place))
+            raise incompatible_devices(_explain_places(mesh, common, place))
         if common is None or _divides(place, common):
             common = place
     if isinstance(common, NamedSharding):
@@ -469,7 +469,7 @@ def _divides(place: Any, common: Any) -> bool:
     return not isinstance(common, NamedSharding) or not place.is_fully_replicated
 
 
-def _apart(mesh: Mesh | None, common: Any, place: Any) -> str:
+def _explain_places(mesh: Mesh | None, common: Any, place: Any) -> str:
     """Why arguments cannot be used in one computation."""
     if mesh is not None:
         return (
