@@ -3,7 +3,7 @@
 
 help:
 	@echo "make demo    train a classifier and show its programs"
-	@echo "make quick   the tests that take under two minutes"
+	@echo "make quick   a part of the tests, in under two minutes"
 	@echo "make test    all tests, on the oldest and the newest jaxlib, a part of long lists"
 	@echo "make full    every case of every list; takes hours"
 	@echo "make lint    format, lint, imports, types, sizes, names, words"

@@ -8,6 +8,7 @@ import pytest
 import olympus
 import olympus.numpy as jnp
 from olympus import errors, lax
+from olympus._src.checkify import number_steps
 from tests.bad_numbers import planted, planted_more
 
 
@@ -104,6 +105,13 @@ def test_many_straight_equations_are_looked_at_one_by_one():
 
     error = error_of(olympus.jit(f), np.ones(3, np.float32))
     assert error.primitive == "log"
+
+
+def test_equations_that_differ_in_literals_share_a_program():
+    program = olympus.make_olympuspr(lambda x: (x + 1.0) * (x + 2.0) + (x + x))(1.0)
+    first, second, _, double, _ = program.eqns
+    assert number_steps._key(first) == number_steps._key(second)
+    assert number_steps._key(first) != number_steps._key(double)
 
 
 def test_a_mapped_while_loop_is_looked_into():

@@ -421,13 +421,13 @@ class _Units:
 
     def apply(self, eqn: ir.Eqn, inputs: list[Any]) -> list[Any]:
         """The results of an equation."""
-        args = _operands(eqn, inputs)
         key = _key(eqn)
         compiled = self._compiled.get(key)
         if compiled is None:
-            program = _alone(eqn)
+            program = _alone(_without_literals(eqn))
             compiled = self._compiled[key] = self.build(program, eqn.primitive.name)
-        return list(compiled.call(args))
+        each_once = dict(zip(eqn.invars, inputs, strict=True))
+        return list(compiled.call(list(map(as_array, each_once.values()))))
 
     def build(self, program: ir.Olympuspr, name: str) -> Any:
         """Compiles a program without constants."""
@@ -464,17 +464,12 @@ def _operands(eqn: ir.Eqn, inputs: list[Any]) -> list[Any]:
 
 
 def _key(eqn: ir.Eqn) -> Any:
-    """Equal for equations that are alike; the equation where that is not known."""
+    """Equal for equations that are alike; the equation where that is not known.
+
+    Those that differ in the values of their literals are alike.
+    """
     numbers: dict[Any, int] = {}
-    places = [
-        (
-            caching.exact(v.val)
-            if type(v) is ir.Literal
-            else numbers.setdefault(v, len(numbers)),
-            v.aval,
-        )
-        for v in eqn.invars
-    ]
+    places = [(numbers.setdefault(v, len(numbers)), v.aval) for v in eqn.invars]
     params = [(name, caching.exact(value)) for name, value in eqn.params.items()]
     key = eqn.primitive, tuple(params), tuple(places)
     try:
@@ -482,6 +477,12 @@ def _key(eqn: ir.Eqn) -> Any:
     except TypeError:
         return eqn
     return key
+
+
+def _without_literals(eqn: ir.Eqn) -> ir.Eqn:
+    """The equation with variables in their places, which may have any values."""
+    read = {v: ir.Var(v.aval) for v in eqn.invars if type(v) is ir.Literal}
+    return eqn.replace(invars=[read.get(v, v) for v in eqn.invars])
 
 
 def _alone(eqn: ir.Eqn) -> ir.Olympuspr:
