@@ -145,7 +145,7 @@ def test_operation_is_that_of_the_dense_array(name, layout):
 
 
 @pytest.mark.slow
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(8)
 @pytest.mark.parametrize("is_untidy", [False, True])
 @pytest.mark.parametrize("layout", LAYOUTS, ids=str)
 @pytest.mark.parametrize("name", LAWS)
@@ -154,7 +154,7 @@ def test_all_operations_in_all_layouts(name, layout, is_untidy):
 
 
 @pytest.mark.slow
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("dtype", ["int32", "int8", "complex64", "bfloat16"])
 @pytest.mark.parametrize(
     "name", ["plus", "times dense", "sum 0", "matmul", "matmul wide", "duplicates"]
