@@ -74,6 +74,28 @@ def test_mapped_in_one_call():
     np.testing.assert_array_equal(transposed, 2 * x.T)
 
 
+@ctypes.CFUNCTYPE(None, FLOATS, ctypes.POINTER(FLOATS))
+def add_to_rows(out, operands):
+    """Three rows of two numbers, to each of which the same row is added."""
+    for i in range(6):
+        out[i] = operands[0][i] + operands[1][i % 2]
+
+
+ffi.register_ffi_target("test_add_to_rows", ffi.pycapsule(add_to_rows), api_version=0)
+
+
+def test_operands_that_are_not_mapped_stay_as_they_are():
+    call = ffi.ffi_call(
+        "test_add_to_rows",
+        olympus.ShapeDtypeStruct((2,), "float32"),
+        custom_call_api_version=1,
+        vmap_method="legacy_vectorized",
+    )
+    x = np.arange(6.0, dtype="float32").reshape(3, 2)
+    mapped = olympus.vmap(call, in_axes=(0, None))(x, x[1])
+    np.testing.assert_array_equal(mapped, x + x[1])
+
+
 def test_derivatives_by_a_rule():
     @olympus.custom_vjp
     def add(x, y):
@@ -218,6 +240,24 @@ ERRORS = {
         lambda: ffi.ffi_call("f", KINDS[1], input_output_aliases={0: 0})(MATRIX),
         ValueError,
         "must pair equal types",
+    ),
+    "an alias that is not mapped": (
+        lambda: olympus.vmap(
+            ffi.ffi_call(
+                "f",
+                KINDS[0],
+                vmap_method="expand_dims",
+                input_output_aliases={1: 0},
+            ),
+            in_axes=(0, None),
+        )(onp.stack([MATRIX, MATRIX]), MATRIX),
+        ValueError,
+        "ffi_call of 'f' under vmap: input_output_aliases must pair equal types",
+    ),
+    "a configuration's text beside attributes": (
+        lambda: ffi.ffi_call("f", KINDS[0], legacy_backend_config="a"),
+        ValueError,
+        "legacy_backend_config needs a custom_call_api_version before 4, got 4",
     ),
     "attributes of old functions": (
         lambda: ffi.ffi_call("f", KINDS[0], custom_call_api_version=1)(MATRIX, a=1),

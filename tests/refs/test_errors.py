@@ -185,6 +185,11 @@ CASES = {
         NotImplementedError,
         "memory_space",
     ),
+    "a slice that runs backward": (
+        lambda: olympus.ds(0, 2, -1),
+        ValueError,
+        "ds: stride must be 1 or more, got -1",
+    ),
     "a slice that is too long": (
         lambda: new()[olympus.ds(0, 4)],
         IndexError,

@@ -208,6 +208,37 @@ def test_dynamic_slices():
     np.testing.assert_array_equal(onp.arange(6)[olympus.ds(2, 3)], [2, 3, 4])
 
 
+@pytest.mark.parametrize("start", [0, 1, 5, 9])
+def test_dynamic_slices_with_strides(start):
+    assert repr(olympus.ds(start, 3, 2)) == f"ds({start}, 3, 2)"
+    inside = min(start, 5) + 2 * np.arange(3)
+    ref = olympus.new_ref(onp.arange(10))
+    read = olympus.jit(lambda i: ref[olympus.ds(i, 3, stride=2)])
+    np.testing.assert_array_equal(read(start), inside)
+    assert ref[olympus.ds(start, 0, 2)].shape == (0,)
+
+    @olympus.jit
+    def write(i):
+        ref[olympus.ds(i, 3, 2)] = onp.array([-1, -2, -3])
+
+    write(start)
+    expected = np.arange(10)
+    expected[inside] = [-1, -2, -3]
+    np.testing.assert_array_equal(ref[...], expected)
+
+
+def test_dynamic_slices_beside_arrays_are_moved_inside():
+    ref = olympus.new_ref(onp.zeros((4, 3)))
+
+    @olympus.jit
+    def write(i):
+        ref[olympus.ds(i, 2), onp.array([0, 2])] = 1.0
+        return ref[olympus.ds(i, 2), onp.array([0, 2])]
+
+    np.testing.assert_array_equal(write(3), onp.ones((2, 2)))
+    np.testing.assert_array_equal(ref[...], [[0] * 3, [0] * 3, [1, 0, 1], [1, 0, 1]])
+
+
 @pytest.mark.parametrize("i", [-9, -1, 0, 3, 8])
 def test_numbers_known_when_it_runs_are_moved_inside(i):
     ref = olympus.new_ref(onp.arange(4))

@@ -334,9 +334,9 @@ def add_jaxvals(x: ArrayLike, y: ArrayLike) -> Array:
     return families.add_any_p.bind(x, y)
 
 
-def defvectorized(p: Primitive) -> None:
+def defvectorized(prim: Primitive) -> None:
     """Sets the batching rule of an elementwise operation."""
-    p.set_rule("batch", families.elementwise_batch)
+    prim.set_rule("batch", families.elementwise_batch)
 
 
 def instantiate_zeros(tangent: Any) -> Any:
@@ -387,7 +387,7 @@ _lowerings: weakref.WeakKeyDictionary[Primitive, dict[str | None, Any]] = (
 
 
 def register_lowering(
-    p: Primitive,
+    prim: Primitive,
     rule: Callable[..., Any] | None = None,
     platform: str | None = None,
     inline: bool = True,
@@ -396,7 +396,7 @@ def register_lowering(
     """Sets how a primitive is lowered.
 
     Args:
-      p: the primitive.
+      prim: the primitive.
       rule: made by `lower_fun` or `ffi.ffi_lowering`; or a function that builds MLIR
         operations, of a `LoweringRuleContext`, a value for each operand, and the
         parameters, which returns values.
@@ -420,12 +420,12 @@ def register_lowering(
     """
     del inline, cacheable
     if rule is None:
-        return lambda rule: register_lowering(p, rule, platform)
+        return lambda rule: register_lowering(prim, rule, platform)
     several = getattr(rule, "multiple_results", None)
     if several is not None:
-        _decompose_by(p, rule, several, platform)
+        _decompose_by(prim, rule, several, platform)
         return rule
-    by_platform = _lowerings.setdefault(p, {None: p.lower})
+    by_platform = _lowerings.setdefault(prim, {None: prim.lower})
     if not getattr(rule, "writes_text", False):
         by_platform[platform] = _builds_operations(rule)
     else:
@@ -435,13 +435,13 @@ def register_lowering(
         own = by_platform.get(ctx.platform) or by_platform[None]
         if own is None:
             raise NotImplementedError(
-                f"{p}: there is no lowering for platform {ctx.platform}; write one "
+                f"{prim}: there is no lowering for platform {ctx.platform}; write one "
                 f"with register_lowering(..., platform={ctx.platform!r})"
             )
         return own(ctx, *operands, **params)
 
-    p.set_rule("lower", lower)
-    p.set_rule("rewrite", None)
+    prim.set_rule("lower", lower)
+    prim.set_rule("rewrite", None)
     return rule
 
 

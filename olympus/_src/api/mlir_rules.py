@@ -319,20 +319,20 @@ def i64_attr(i: int) -> Any:
     return ir.IntegerAttr.get(ir.IntegerType.get_signless(64), i)
 
 
-def ir_attribute(value: Any) -> Any:
+def ir_attribute(val: Any) -> Any:
     """The attribute of a number, text, a NumPy array, a dtype, or several of them."""
-    return mlir_rules.parse_attribute(attributes.attribute("ir_attribute", value))
+    return mlir_rules.parse_attribute(attributes.attribute("ir_attribute", val))
 
 
-def flatten_ir_values(values: Sequence[Any]) -> list[Any]:
+def flatten_ir_values(xs: Sequence[Any]) -> list[Any]:
     """Values, of which some may be in sequences, in one list."""
-    return mlir_rules.flat_values("flatten_ir_values", list(values))
+    return mlir_rules.flat_values("flatten_ir_values", list(xs))
 
 
-def flatten_ir_types(kinds: Sequence[Any]) -> list[Any]:
+def flatten_ir_types(xs: Sequence[Any]) -> list[Any]:
     """Types, of which some may be in sequences, in one list."""
     flat: list[Any] = []
-    for kind in kinds:
+    for kind in xs:
         flat += kind if isinstance(kind, (list, tuple)) else [kind]
     return flat
 

@@ -393,6 +393,8 @@ def block_until_ready(x: PyTree) -> PyTree:
     Raises:
       OlympusRuntimeError: computing one of them failed.
     """
+    if type(x) is ArrayImpl:
+        return x.block_until_ready()
     leaves = tree.tree_leaves(x)
     placement.block_until_ready([leaf for leaf in leaves if type(leaf) is ArrayImpl])
     for leaf in leaves:

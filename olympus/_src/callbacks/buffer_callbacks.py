@@ -70,8 +70,14 @@ def _lower(
 
 
 def _batch(axis: Any, args: Any, dims: Any, **params: Any) -> Any:
-    def widen(size: int) -> dict[str, Any]:
+    def widen(size: int, args: Any) -> dict[str, Any]:
         wider = [a.with_leading_axis(size) for a in params["result_avals"]]
+        foreign_calls.check_aliases(
+            "buffer_callback under vmap",
+            dict(params["input_output_aliases"]),
+            [avals_.aval_of(x) for x in args],
+            wider,
+        )
         return {"result_avals": tuple(wider)}
 
     what = "buffer_callback", "the callback"

@@ -87,14 +87,25 @@ def _layouts(avals: Sequence[Any], layouts: Sequence[tuple[int, ...]]) -> str:
 
 
 def _batch(axis: Any, args: Any, dims: Any, **params: Any) -> Any:
-    def widen(size: int) -> dict[str, Any]:
+    def widen(size: int, args: Sequence[Any]) -> dict[str, Any]:
         wider = [
             avals_.ShapedArray((size, *a.shape), a.dtype)
             for a in params["result_avals"]
         ]
+        in_avals = [avals_.aval_of(x) for x in args]
+        check_aliases(
+            f"ffi_call of {params['target_name']!r} under vmap",
+            dict(params["input_output_aliases"]),
+            in_avals,
+            wider,
+        )
+        orders = [
+            order if len(order) == aval.ndim else _with_rows(order)
+            for order, aval in zip(params["input_layouts"], in_avals, strict=True)
+        ]
         return {
             "result_avals": tuple(wider),
-            "input_layouts": tuple(map(_with_rows, params["input_layouts"])),
+            "input_layouts": tuple(orders),
             "output_layouts": tuple(map(_with_rows, params["output_layouts"])),
         }
 
@@ -166,8 +177,8 @@ def ffi_call(
 
     Raises:
       TypeError: an attribute has no form that functions of other languages can read.
-      ValueError: aliases of other types, an interface that XLA does not have, or
-        attributes with an old one.
+      ValueError: aliases of other types, an interface that XLA does not have,
+        attributes with an old one, or a configuration's text with the present one.
 
     Source: `stablehlo.custom_call`; XLA's foreign function interface.
 
@@ -192,6 +203,11 @@ def ffi_call(
         raise ValueError(
             f"ffi_call: custom_call_api_version must be from 0 to {_TYPED}, got "
             f"{custom_call_api_version!r}; leave it out for XLA's typed interface"
+        )
+    if legacy_backend_config is not None and custom_call_api_version >= _TYPED:
+        raise ValueError(
+            "ffi_call: legacy_backend_config needs a custom_call_api_version before "
+            f"{_TYPED}, got {custom_call_api_version}; pass attributes by keyword"
         )
     vmap_methods.check("ffi_call", vmap_method)
     what = f"ffi_call of {target_name!r}"

@@ -96,7 +96,7 @@ def _pure_batch(
     sharding: Any,
     vmap_method: Any,
 ) -> Any:
-    def widen(size: int) -> dict[str, Any]:
+    def widen(size: int, args: Any) -> dict[str, Any]:
         avals = tuple(
             [avals_.ShapedArray((size, *a.shape), a.dtype) for a in result_avals]
         )

@@ -34,7 +34,7 @@ def batch(
     args: Sequence[Any],
     dims: Sequence[int | None],
     params: dict[str, Any],
-    widen: Callable[[int], dict[str, Any]],
+    widen: Callable[[int, Sequence[Any]], dict[str, Any]],
 ) -> Any:
     """A rule `batch`, by the parameter `vmap_method`.
 
@@ -43,7 +43,8 @@ def batch(
       what: the public function, and what it calls, for messages.
       axis, args, dims: as all such rules get them.
       params: of the application.
-      widen: parameters for one call whose results have that many more rows in front.
+      widen: parameters for one call whose results have that many more rows in front,
+        of what it is called with.
     """
     method = params["vmap_method"]
     if method is None:
@@ -63,7 +64,7 @@ def batch(
         stretch(x) if d is None else families.move_axis(x, d, 0)
         for x, d in zip(args, dims, strict=True)
     ]
-    outs = p.bind(*batched, **{**params, **widen(axis.size)})
+    outs = p.bind(*batched, **{**params, **widen(axis.size, batched)})
     return outs, [0] * len(outs)
 
 

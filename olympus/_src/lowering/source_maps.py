@@ -198,12 +198,12 @@ _PLACE = re.compile(r'"((?:[^"\\]|\\.)*)":(\d+):(\d+)')
 _REFERENCE = re.compile(r"#loc\d*")
 
 
-def create_mlir_sourcemap(text: str) -> SourceMap:
+def create_mlir_sourcemap(mlir_dump: str) -> SourceMap:
     """The map of the text of a module that was printed with its locations.
 
     A call stack counts by its innermost place.
     """
-    lines = text.split("\n")
+    lines = mlir_dump.split("\n")
     definitions = {}
     for line in lines:
         definition = _DEFINITION.match(line)

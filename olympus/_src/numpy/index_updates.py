@@ -325,10 +325,12 @@ def _partial_slices(plan: Plan, shape: Any, operands: Any) -> dict[int, Any]:
                 positions[axis] = _list_slice_positions(start, size, step)
         elif entry[0] == MOVING:
             _, operand, size, step = entry
-            steps = np.arange(size, dtype=np.int32) * step
+            reach = (size - 1) * step
             (low,) = indexing.one_dtype([operands[operand]])
-            steps = (steps - min(0, int(steps[-1]))).astype(avals.aval_of(low).dtype)
-            positions[axis] = lax.add(steps, low)
+            if type(shape[axis]) is int:  # as the slices that read
+                low = lax.clamp(0, low, shape[axis] - 1 - abs(reach))
+            steps = np.arange(size, dtype=np.int32) * step - min(0, reach)
+            positions[axis] = lax.add(steps.astype(avals.aval_of(low).dtype), low)
         axis += 1
     return positions
 

@@ -172,7 +172,7 @@ def _apply_moving(x: Any, entries: Any, operands: Any) -> tuple[Any, list[Any]]:
     for entry in entries:
         if entry[0] == MOVING:
             _, operand, size, step = entry
-            span = (size - 1) * abs(step) + 1
+            span = max(0, (size - 1) * abs(step) + 1)
             starts[axis], window[axis] = operands[operand], span
             entry = (SLICE, 0 if step > 0 else span - 1, size, step)
         left.append(entry)

@@ -23,15 +23,21 @@ from olympus._src.numpy.index_parsing import (
 )
 
 
-def ds(start: ArrayLike, size: int | None = None) -> DynamicSlice:
+def ds(
+    start: ArrayLike, size: int | None = None, stride: int | None = None
+) -> DynamicSlice:
     """A slice of `size` positions that starts at a number known when it runs.
 
     Args:
       start: integer scalar; it is moved so that the slice is inside.
       size: the number of positions, known now.
+      stride: from one position to the next, 1 or more; default 1.
 
     Returns:
       What may be used as an index of a ref, along one axis.
+
+    Raises:
+      ValueError: the stride is less than 1.
 
     Source: `stablehlo.dynamic_slice`.
 
@@ -44,7 +50,13 @@ def ds(start: ArrayLike, size: int | None = None) -> DynamicSlice:
     """
     if size is None:  # `ds(size)` is all from the start
         start, size = 0, operator.index(start)
-    return DynamicSlice(start, operator.index(size))
+    step = 1 if stride is None else operator.index(stride)
+    if step < 1:
+        raise ValueError(
+            f"ds: stride must be 1 or more, got {step}; reverse what is read, "
+            "with numpy.flip"
+        )
+    return DynamicSlice(start, operator.index(size), step)
 
 
 def parse(aval: Any, index: PyTree) -> tuple[Plan, list[Any]]:
