@@ -69,9 +69,9 @@ def refuse_dead_lock(what: str, index: Any, branches: Any) -> None:
                 f"{eqn.primitive}{at} over {name!r}, along which the predicate varies: "
                 "the devices would wait for each other forever; compute on all of them "
                 "and choose with numpy.where, make the predicate the same on all, as "
-                f"lax.pmax(pred, {name!r}) is, or move the collective out. A derivative "
-                "sums the cotangents of a value that is cast inside: cast it before, "
-                f"with lax.pcast(x, {name!r}, to='varying')"
+                f"with lax.pmax(pred, {name!r}), or move the collective out. A "
+                "derivative sums the cotangents of a value that is cast inside: cast "
+                f"it before, with lax.pcast(x, {name!r}, to='varying')"
             )
 
 
