@@ -263,7 +263,7 @@ VIEWS = {
 @pytest.mark.parametrize("spec", [("x", "y"), ("x",), (("x", "y"),), (None, "x"), ()])
 @pytest.mark.parametrize("name", VIEWS)
 def test_views_of_the_host_are_put(name, spec):
-    """jaxlib refuses parts of views whose elements lie in the same place."""
+    """Parts of views whose elements lie in the same place are copied here."""
     view = VIEWS[name](np.arange(64, dtype=np.float32).reshape(8, 8))
     x = divide(view, *spec)
     np.testing.assert_array_equal(x, view)
