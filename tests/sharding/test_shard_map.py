@@ -450,15 +450,12 @@ def test_constants_of_derivative_rules(size, check):
     table = np.arange(1.0, size + 1, dtype=np.float32)
     picks = np.arange(size)[::-1].copy()
 
-    @olympus.custom_jvp
-    def f(x):
-        return x * x
+    f = olympus.custom_jvp(lambda x: x * x)
 
-    @f.defjvp
-    def f_jvp(primals, tangents):
-        (x,), (t,) = primals, tangents
-        return f(x), (t * table * x + t[..., picks]) * jnp.asarray(table)
+    def slope(x, t):
+        return (t * table * x + t[..., picks]) * jnp.asarray(table)
 
+    f.defjvp(lambda xs, ts: (f(*xs), slope(*xs, *ts)))
     x = np.linspace(0, 1, 4 * size, dtype=np.float32).reshape(4, size)
     mapped = olympus.shard_map(
         f, mesh=mesh(4), in_specs=P("x"), out_specs=P("x"), check_vma=check
