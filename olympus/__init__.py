@@ -209,6 +209,7 @@ if _TYPE_CHECKING:
     from olympus._src.api.jacobians import jacfwd as jacfwd
     from olympus._src.api.jacobians import jacobian as jacobian
     from olympus._src.api.jacobians import jacrev as jacrev
+    from olympus._src.api.mesh_setting import set_mesh as set_mesh
     from olympus._src.api.pmap import pmap as pmap
     from olympus._src.api.remat import checkpoint as checkpoint
     from olympus._src.api.remat import remat as remat
@@ -231,7 +232,6 @@ if _TYPE_CHECKING:
     from olympus._src.refs.positions import ds as ds
     from olympus._src.sharding.contexts import get_abstract_mesh as get_abstract_mesh
     from olympus._src.sharding.contexts import get_mesh as get_mesh
-    from olympus._src.sharding.contexts import set_mesh as set_mesh
     from olympus._src.sharding.contexts import use_abstract_mesh as use_abstract_mesh
     from olympus._src.sharding.meshes import make_mesh as make_mesh
     from olympus._src.sharding.named import NamedSharding as NamedSharding
@@ -293,6 +293,7 @@ _LATE = {
         "make_array_from_single_device_arrays"
     ),
     "api.jacobians": "hessian jacfwd jacobian jacrev",
+    "api.mesh_setting": "set_mesh",
     "api.pmap": "pmap",
     "api.remat": "checkpoint remat",
     "api.retraces": "explain_retraces",
@@ -306,7 +307,7 @@ _LATE = {
     "lens.calls": "load_ipython_extension",
     "lens.timeline": "timeline",
     "lens.view": "lens",
-    "sharding.contexts": "get_abstract_mesh get_mesh set_mesh use_abstract_mesh",
+    "sharding.contexts": "get_abstract_mesh get_mesh use_abstract_mesh",
     "sharding.meshes": "make_mesh",
     "sharding.named": "NamedSharding",
     "sharding.specs": "P",

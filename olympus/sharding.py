@@ -3,6 +3,7 @@
 from olympus._src.api.collectives import Collective, Collectives, explain_collectives
 from olympus._src.api.cost_model import CollectiveCost, Estimate, estimate
 from olympus._src.api.explicit_axes import auto_axes, explicit_axes, reshard
+from olympus._src.api.mesh_setting import set_mesh
 from olympus._src.foundation.lazy_names import claim as _claim
 from olympus._src.runtime.shardings import (
     Sharding,
@@ -13,7 +14,6 @@ from olympus._src.sharding.collective_costs import collective_seconds
 from olympus._src.sharding.contexts import (
     get_abstract_mesh,
     get_mesh,
-    set_mesh,
     use_abstract_mesh,
 )
 from olympus._src.sharding.meshes import AbstractMesh, AxisType, Mesh

@@ -1,6 +1,7 @@
 """Records where results are under meshes into `mesh_placement.json`, from JAX.
 
-The keys of that file are the expressions; add one with any value, and run this.
+The keys of that file are the expressions: add one with the value {}, and run this.
+What is recorded already stays.
 
     XLA_FLAGS=--xla_force_host_platform_device_count=8 \
         python -m tests.data.record_mesh_placement
@@ -25,8 +26,9 @@ PATH = pathlib.Path(__file__).with_name("mesh_placement.json")
 def main() -> None:
     cases = placement_cases.Cases(jax, jnp, lax)
     table = {
-        text: {name: cases.place(text, name) for name in placement_cases.CONTEXTS}
-        for text in json.loads(PATH.read_text())
+        text: places
+        or {name: cases.place(text, name) for name in placement_cases.CONTEXTS}
+        for text, places in json.loads(PATH.read_text()).items()
     }
     PATH.write_text(json.dumps(table, indent=1) + "\n")
 

@@ -72,6 +72,7 @@ class Cases:
             "twice": library.jit(lambda x: x * 2),
             "both": library.jit(lambda x, y: x * 2 + y),
             "auto": self.meshes["auto"],
+            "explicit": self.meshes["explicit"],
             "four": self.meshes["four"],
         }
 

@@ -10,6 +10,7 @@ import pytest
 
 import olympus
 import olympus.numpy as jnp
+from olympus import lax
 from olympus.sharding import NamedSharding, PartitionSpec, SingleDeviceSharding
 from tests.sharding.meshes import divide, entries, mesh
 
@@ -246,3 +247,38 @@ def test_objects_that_stand_for_divided_arrays(f):
         out = f(Weight(value))
         assert out.sharding == expected.sharding
         np.testing.assert_array_equal(out, expected)
+
+
+VIEWS = {
+    "broadcast": lambda h: np.broadcast_to(np.float32(3), (8, 8)),
+    "rows": lambda h: np.broadcast_to(h[0], (8, 8)),
+    "columns": lambda h: np.broadcast_to(h[:, :1], (8, 8)),
+    "windows": lambda h: np.lib.stride_tricks.sliding_window_view(h.ravel()[:15], 8),
+    "transposed": lambda h: h.T,
+    "reversed": lambda h: h[::-1, ::-1],
+    "every second": lambda h: np.repeat(np.repeat(h, 2, 0), 2, 1)[::2, ::2],
+}
+
+
+@pytest.mark.parametrize("spec", [("x", "y"), ("x",), (("x", "y"),), (None, "x"), ()])
+@pytest.mark.parametrize("name", VIEWS)
+def test_views_of_the_host_are_put(name, spec):
+    """Parts of views whose elements lie in the same place are copied here."""
+    view = VIEWS[name](np.arange(64, dtype=np.float32).reshape(8, 8))
+    x = divide(view, *spec)
+    np.testing.assert_array_equal(x, view)
+    assert entries(x) == spec
+
+
+def test_arrays_like_fully_divided_ones():
+    x = divide(np.ones((8, 4), np.float32), "x", "y")
+    for f in (
+        jnp.zeros_like,
+        jnp.ones_like,
+        lambda x: jnp.full_like(x, 2),
+        jnp.empty_like,
+    ):
+        assert f(x).sharding == x.sharding
+    np.testing.assert_array_equal(jnp.zeros_like(x), np.zeros((8, 4)))
+    whole = lax.full((8, 8), 2.0, sharding=x.sharding)
+    np.testing.assert_array_equal(whole, np.full((8, 8), 2.0))

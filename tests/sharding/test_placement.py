@@ -188,6 +188,44 @@ def test_blocks_restore_the_mesh_around_them():
     assert not jnp.zeros(2).committed
 
 
+TRACED = {
+    "jit": olympus.jit,
+    "grad": olympus.grad,
+    "vmap": lambda f: olympus.vmap(f),
+    "checkpoint": olympus.checkpoint,
+    "shard_map": lambda f: olympus.shard_map(
+        lambda x: f(x[0])[None], mesh=mesh(8), in_specs=P("x"), out_specs=P("x")
+    ),
+    "eval_shape": lambda f: lambda x: olympus.eval_shape(f, x),
+}
+
+
+@pytest.mark.parametrize("name", TRACED)
+def test_no_mesh_is_set_inside_of_programs(name):
+    over = mesh(4, 2)
+
+    def f(x):
+        with olympus.set_mesh(over):
+            return (x * 2).sum()
+
+    argument = jnp.ones(8) if name in ("vmap", "shard_map") else jnp.float32(1)
+    with pytest.raises(ValueError, match="set_mesh: must be called outside of functi"):
+        TRACED[name](f)(argument)
+    assert olympus.sharding.get_mesh().empty
+
+
+def test_blocks_of_meshes_are_set_inside_of_programs():
+    over = mesh(4, 2)
+
+    @olympus.jit
+    def f(x):
+        with over:
+            return lax.with_sharding_constraint(x * 2, P("x"))
+
+    out = f(olympus.device_put(HOST, NamedSharding(over, P())))
+    assert tuple(out.sharding.spec) == ("x",)
+
+
 class Holder:
     """An object of a library that stands for an array."""
 
@@ -284,6 +322,12 @@ def test_donated_arguments_are_taken():
         out = add(x)
         assert x.is_deleted()
         assert is_whole(add(out), over)
+    for _ in range(3):  # the part in C knows the call then
+        free = jnp.arange(8.0) * 2
+        with olympus.set_mesh(over):
+            out = add(free)
+        assert free.is_deleted()
+        np.testing.assert_array_equal(out, HOST * 2 + 1)
 
 
 def test_compiled_programs_keep_their_mesh():

@@ -66,26 +66,35 @@ def test_values(entry: Entry) -> None:
     assert not out.failures, f"{over}\n" + "\n".join(map(str, out.failures))
 
 
+def weighted_loss(case: SmoothCase, rng: Any) -> Any:
+    """A sum of the floating results of a case, with weights that are drawn once."""
+    weights: list[Any] = []
+
+    def loss(*args: Any) -> Any:
+        outs = [
+            jnp.asarray(x)
+            for x in olympus.tree.leaves(case.f(*args))
+            if jnp.issubdtype(jnp.result_type(x), jnp.inexact)
+        ]
+        if not weights:
+            weights.extend(rng.normal(size=x.shape) for x in outs)
+        rows = zip(outs, weights, strict=True)
+        return sum(jnp.real(x * w).sum() for x, w in rows)
+
+    return loss
+
+
+def float_positions(case: SmoothCase) -> tuple[int, ...]:
+    kinds = [np.asarray(x).dtype.kind for x in case.args]
+    return tuple(i for i, kind in enumerate(kinds) if kind in "fc")
+
+
 @pytest.mark.parametrize("case", part(SMOOTH, SMOOTH_SHARE), ids=lambda c: c.name)
 def test_gradients(case: SmoothCase) -> None:
     rng = generator(case.name)
     with olympus.enable_x64(True):
-        weights: list[Any] = []
-
-        def loss(*args: Any) -> Any:
-            outs = [
-                jnp.asarray(x)
-                for x in olympus.tree.leaves(case.f(*args))
-                if jnp.issubdtype(jnp.result_type(x), jnp.inexact)
-            ]
-            if not weights:
-                weights.extend(rng.normal(size=x.shape) for x in outs)
-            rows = zip(outs, weights, strict=True)
-            return sum(jnp.real(x * w).sum() for x, w in rows)
-
-        numbers = tuple(
-            i for i, x in enumerate(case.args) if np.asarray(x).dtype.kind in "fc"
-        )
+        loss = weighted_loss(case, rng)
+        numbers = float_positions(case)
         derivative = olympus.jit(olympus.grad(loss, numbers))
         want = derivative(*case.args)
         over = draw_mesh(rng)
@@ -93,3 +102,25 @@ def test_gradients(case: SmoothCase) -> None:
         got = derivative(*divided)
         for actual, expected in zip(got, want, strict=True):
             np.testing.assert_allclose(actual, expected, rtol=1e-9, atol=1e-9)
+
+
+@pytest.mark.parametrize("case", part(SMOOTH, SMOOTH_SHARE), ids=lambda c: c.name)
+def test_values_and_gradients_in_shard_map(case: SmoothCase) -> None:
+    """Each of two devices computes the same: of a part that types say is its own."""
+    with olympus.enable_x64(True):
+        loss = weighted_loss(case, generator(case.name))
+        numbers = float_positions(case)
+        want = olympus.jit(olympus.value_and_grad(loss, numbers))(*case.args)
+        by_device = olympus.shard_map(
+            lambda *args: loss(*[x[0] for x in args])[None],
+            mesh=mesh(2),
+            in_specs=PartitionSpec("x"),
+            out_specs=PartitionSpec("x"),
+        )
+        both = [np.stack([np.asarray(x)] * 2) for x in case.args]
+        whole = olympus.value_and_grad(lambda *args: by_device(*args).sum(), numbers)
+        value, got = olympus.jit(whole)(*both)
+        np.testing.assert_allclose(value, 2 * want[0], rtol=1e-9, atol=1e-9)
+        for actual, expected in zip(got, want[1], strict=True):
+            for row in actual:
+                np.testing.assert_allclose(row, expected, rtol=1e-9, atol=1e-9)

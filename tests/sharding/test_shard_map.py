@@ -441,3 +441,31 @@ def test_programs_over_a_mesh_without_devices_are_traced_only():
             call(X)
     with olympus.set_mesh(mesh(4, 2)):
         np.testing.assert_allclose(olympus.jit(f)(X), X[:, :2] + X[:, 2:], 1e-6)
+
+
+@pytest.mark.parametrize("check", [True, False])
+@pytest.mark.parametrize("size", [4, 512])
+def test_constants_of_derivative_rules(size, check):
+    """Those of a rule are constants of the program that a transformation makes."""
+    table = np.arange(1.0, size + 1, dtype=np.float32)
+    picks = np.arange(size)[::-1].copy()
+
+    f = olympus.custom_jvp(lambda x: x * x)
+
+    def slope(x, t):
+        return (t * table * x + t[..., picks]) * jnp.asarray(table)
+
+    f.defjvp(lambda xs, ts: (f(*xs), slope(*xs, *ts)))
+    x = np.linspace(0, 1, 4 * size, dtype=np.float32).reshape(4, size)
+    mapped = olympus.shard_map(
+        f, mesh=mesh(4), in_specs=P("x"), out_specs=P("x"), check_vma=check
+    )
+    for transform in (
+        lambda g: lambda x: olympus.jvp(g, (x,), (x,))[1],
+        lambda g: olympus.grad(lambda x: g(x).sum()),
+        lambda g: olympus.grad(lambda x: olympus.jvp(g, (x,), (x,))[1].sum()),
+        lambda g: lambda x: olympus.vmap(olympus.grad(lambda x: g(x).sum()))(x[None]),
+    ):
+        for wrap in (lambda h: h, olympus.jit):
+            actual = wrap(transform(mapped))(x)
+            np.testing.assert_allclose(actual, transform(f)(x), rtol=1e-5)

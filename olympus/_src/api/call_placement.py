@@ -59,6 +59,12 @@ class Shardings:
     def __bool__(self) -> bool:
         return any(leaf is not None for leaf in self.key[0])
 
+    @property
+    def says_types(self) -> bool:
+        """Whether one of them divides values along explicit axes of its own mesh."""
+        named = [x for x in self.devices() if isinstance(x, NamedSharding)]
+        return any(x.mesh.explicit_axes for x in named)
+
     def devices(self) -> list[Any]:
         """The shardings that are valid without a mesh being set."""
         kinds = PartitionSpec, type(None)
@@ -101,6 +107,33 @@ def in_shardings(options: Any, call: signatures.Call) -> list[Any] | None:
                 _shape_of(call.leaves[i]), f"jit in_shardings of {call.paths()[i]}"
             )
     return shardings
+
+
+def argument_avals(
+    options: Any, call: signatures.Call, avals: Sequence[Any]
+) -> list[Any]:
+    """The types of a call's arguments, with what `in_shardings` says of them.
+
+    An argument has the type that a sharding over explicit axes gives it, where no other
+    explicit axes are set: along these its own type says all.
+
+    Args:
+      options: of `jit`.
+      call: the call.
+      avals: the types of its leaves.
+    """
+    if not options.in_shardings.says_types:
+        return list(avals)
+    chosen = in_shardings(options, call)
+    if chosen is None or contexts.get_abstract_mesh().explicit_axes:
+        return list(avals)
+    return list(map(_divide_aval, avals, chosen))
+
+
+def _divide_aval(aval: Any, sharding: Any) -> Any:
+    if type(aval) is not avals_.ShapedArray or aval.explicit is not None:
+        return aval
+    return aval.update(sharding=sharding)
 
 
 def _name(call: signatures.Call) -> str:

@@ -257,6 +257,8 @@ class JitFunction(native_calls.Caller):
             device = call_placement.of_call(self._options, call, arrays)
             arrays = concrete_arrays.on_device(operands, device)
         call.avals = [a.aval for a in arrays]
+        if self._divides:
+            call.avals = call_placement.argument_avals(self._options, call, call.avals)
         key = (config.trace_context(), device, call.key())
         state = self._current_state()
         entry = state.entries.get(key)
@@ -348,6 +350,8 @@ class JitFunction(native_calls.Caller):
         call.avals = [
             arguments.argument_aval(x, call, i) for i, x in enumerate(call.leaves)
         ]
+        if self._divides:
+            call.avals = call_placement.argument_avals(self._options, call, call.avals)
         traced, record, is_new = self._find_trace(call)
         if is_new and record is not None:
             retraces.report(record)
@@ -472,6 +476,7 @@ class JitFunction(native_calls.Caller):
         call.avals = [
             arguments.abstract_argument(x, call, i) for i, x in enumerate(call.leaves)
         ]
+        call.avals = call_placement.argument_avals(self._options, call, call.avals)
         place = call_placement.of_call(self._options, call, call.leaves)
         traced, note = tracing(call)
         return stages.Traced(traced, call, self, place, note)

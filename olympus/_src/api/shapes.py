@@ -10,6 +10,9 @@ from olympus._src.core import dtypes, refs, sizes, trace
 from olympus._src.core.array_type import ArrayLike, DTypeLike, Placement, Shape
 from olympus._src.core.avals import AbstractValue
 from olympus._src.sharding.layouts import Format
+from olympus._src.sharding.meshes import NO_MESH, AbstractMesh
+from olympus._src.sharding.named import NamedSharding
+from olympus._src.sharding.specs import PartitionSpec
 
 
 class ShapeDtypeStruct:
@@ -130,12 +133,21 @@ class ShapeDtypeStruct:
         return f"ShapeDtypeStruct(shape={self.shape}, dtype={name}{place}{weak}{more})"
 
 
-def struct_of(aval: Any) -> Any:
-    """The description of values of a type: of a high type, the type itself."""
+def struct_of(aval: Any, mesh: AbstractMesh = NO_MESH.abstract_mesh) -> Any:
+    """The description of values of a type: of a high type, the type itself.
+
+    Args:
+      aval: the type.
+      mesh: the axes of the mesh that is set. Where all are explicit, the description
+        says that none divides a value.
+    """
     if aval.is_high:
         return aval
+    sharding = aval.explicit
+    if sharding is None and mesh.are_all_axes_explicit:
+        sharding = NamedSharding(mesh, PartitionSpec(*[None] * aval.ndim))
     return ShapeDtypeStruct(
-        aval.shape, aval.dtype, sharding=aval.explicit, weak_type=aval.weak_type
+        aval.shape, aval.dtype, sharding=sharding, weak_type=aval.weak_type
     )
 
 

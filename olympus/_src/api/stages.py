@@ -24,8 +24,10 @@ from olympus._src.interpreters.compiled_programs import CompiledProgram
 from olympus._src.interpreters.lowered_programs import LoweredProgram
 from olympus._src.interpreters.portable import PortableProgram
 from olympus._src.runtime import client, mlir
+from olympus._src.sharding import contexts
 from olympus._src.sharding.division import Division
 from olympus._src.sharding.layouts import Format
+from olympus._src.sharding.meshes import NO_MESH, AbstractMesh
 
 # XLA's options by name; and 'tier'.
 CompilerOptions: TypeAlias = dict[str, Any]
@@ -79,6 +81,7 @@ class Signature(NamedTuple):
       out_avals: their types.
       donated: which leaves of the arguments a result may overwrite.
       keep_unused: whether programs take unused arguments.
+      mesh: the axes of the mesh that was set.
     """
 
     name: str
@@ -87,6 +90,7 @@ class Signature(NamedTuple):
     out_avals: Sequence[Any]
     donated: Sequence[bool]
     keep_unused: bool
+    mesh: AbstractMesh = NO_MESH.abstract_mesh
 
 
 class _Stage:
@@ -140,7 +144,8 @@ class _Stage:
     @property
     def out_info(self) -> Any:
         """A `ShapeDtypeStruct` for each result, in `out_tree`."""
-        structs = [shapes.struct_of(a) for a in self._signature.out_avals]
+        mesh = self._signature.mesh
+        structs = [shapes.struct_of(a, mesh) for a in self._signature.out_avals]
         return self.out_tree.unflatten(structs)
 
 
@@ -171,6 +176,7 @@ class Traced(_Stage):
                 out_avals=traced.out_avals,
                 donated=traced.donated,
                 keep_unused=jitted.keep_unused,
+                mesh=contexts.get_abstract_mesh(),
             )
         )
         self._traced = traced
@@ -446,7 +452,7 @@ class Compiled(native_calls.Caller, _Stage):
         wrong = [
             (i, expected, a.aval)
             for i, (expected, a) in enumerate(zip(self._expected, arrays, strict=True))
-            if a.aval.strip_weak_type() is not expected
+            if not _is_of_type(a.aval.strip_weak_type(), expected)
         ]
         if not wrong:
             return
@@ -579,6 +585,17 @@ class Compiled(native_calls.Caller, _Stage):
 
 if not native_calls.IS_NATIVE:
     Compiled.__call__ = Compiled._call_slowly
+
+
+def _is_of_type(aval: Any, expected: Any) -> bool:
+    """Whether a program takes arguments of a type for one for which it was compiled.
+
+    A type may leave open how explicit axes divide it: the program puts it in place.
+    """
+    if aval is expected:
+        return True
+    is_open = not aval.is_high and getattr(aval, "explicit", expected) is None
+    return is_open and aval is expected.update(sharding=None)
 
 
 def parts_of(compiled: Compiled) -> tuple[Signature, CompiledProgram]:

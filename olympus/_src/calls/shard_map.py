@@ -157,9 +157,19 @@ def _jvp(primals: Any, tangents: Any, *, jaxpr: Any, **params: Any) -> Any:
     specs = dict(params)
     specs["in_specs"] += call_rules.select(params["in_specs"], nonzero)
     specs["out_specs"] += call_rules.select(params["out_specs"], out_nonzero)
-    outs = shard_map_p.bind(*primals, *slopes, jaxpr=program, **specs)
+    outs = _bind_with_consts(program, [*primals, *slopes], specs)
     n = len(out_nonzero)
     return outs[:n], _tangents(out_nonzero, outs[n:], outs[:n])
+
+
+def _bind_with_consts(
+    closed: ir.ClosedOlympuspr, operands: Sequence[Any], params: dict[str, Any]
+) -> Any:
+    """Applies the primitive to a program whose constants all devices have whole."""
+    closed, consts = inner_programs.absorb(closed)
+    specs = (PartitionSpec(),) * len(consts) + tuple(params["in_specs"])
+    params = {**params, "in_specs": specs}
+    return shard_map_p.bind(*consts, *operands, jaxpr=closed, **params)
 
 
 def _manual_of(params: dict[str, Any]) -> Manual:
@@ -181,7 +191,7 @@ def _linearize(primals: Any, tangents: Any, *, jaxpr: Any, **params: Any) -> Any
     n = len(jaxpr.out_avals)
     first = dict(params)
     first["out_specs"] += split.specs
-    outs = shard_map_p.bind(*primals, jaxpr=split.forward, **first)
+    outs = _bind_with_consts(split.forward, primals, first)
     kept = [primals[i] for i in split.inputs] + outs[n:]
     kept_specs = tuple([params["in_specs"][i] for i in split.inputs]) + split.specs
     slopes = call_rules.nonzero_values(tangents)
@@ -191,7 +201,7 @@ def _linearize(primals: Any, tangents: Any, *, jaxpr: Any, **params: Any) -> Any
     second["out_specs"] = call_rules.select(params["out_specs"], is_nonzero)
 
     def apply() -> list[Any]:
-        out_slopes = shard_map_p.bind(*kept, *slopes, jaxpr=split.linear, **second)
+        out_slopes = _bind_with_consts(split.linear, [*kept, *slopes], second)
         return _tangents(is_nonzero, out_slopes, outs[:n])
 
     return outs[:n], apply
@@ -305,9 +315,8 @@ def _transpose(cts: Any, *args: Any, jaxpr: Any, **params: Any) -> Any:
     specs = dict(params)
     specs["in_specs"] = known_specs + ct_specs
     specs["out_specs"] = call_rules.select(linear_specs, in_nonzero)
-    in_cts = shard_map_p.bind(
-        *known, *call_rules.nonzero_values(cts), jaxpr=program, **specs
-    )
+    operands = [*known, *call_rules.nonzero_values(cts)]
+    in_cts = _bind_with_consts(program, operands, specs)
     return inner_programs.assign_cotangents(args, in_nonzero, in_cts)
 
 
@@ -421,13 +430,7 @@ def _batch(axis: Any, args: Any, dims: Any, *, jaxpr: Any, **params: Any) -> Any
         batched, out_dims = batching.batch_olympuspr(jaxpr, axis, tuple(dims))
     params["in_specs"] = tuple(map(_with_axis, params["in_specs"], dims))
     params["out_specs"] = tuple(map(_with_axis, params["out_specs"], out_dims))
-    if batched.consts:
-        params["in_specs"] = (PartitionSpec(),) * len(batched.consts) + params[
-            "in_specs"
-        ]
-        args = [*batched.consts, *args]
-        batched = ir.ClosedOlympuspr(ir.hoist_consts(batched.olympuspr))
-    return shard_map_p.bind(*args, jaxpr=batched, **params), out_dims
+    return _bind_with_consts(batched, args, params), out_dims
 
 
 def _with_axis(spec: PartitionSpec, dim: int | None) -> PartitionSpec:

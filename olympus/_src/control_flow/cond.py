@@ -49,8 +49,14 @@ def _check(index: Any, *operands: Any, branches: Any) -> None:
                 )
 
 
-def _refuse_dead_lock(index: Any, branches: Any) -> None:
-    """Raises ValueError where devices would wait for others in another branch."""
+def refuse_dead_lock(what: str, index: Any, branches: Any) -> None:
+    """Raises ValueError where devices would wait for others that never come.
+
+    Args:
+      what: the function, and what of it runs on some devices only.
+      index: the type of the value by which each device chooses.
+      branches: programs that run on devices that choose them.
+    """
     if not index.vma:
         return
     for branch in branches:
@@ -59,13 +65,13 @@ def _refuse_dead_lock(index: Any, branches: Any) -> None:
             eqn, name = collective
             at = "" if eqn.source is None else f" at {eqn.source}"
             raise ValueError(
-                f"cond: a branch that devices choose differently must not hold a "
-                f"collective over the axis, got {eqn.primitive}{at} over {name!r}, "
-                f"along which the predicate varies: the devices would wait for each "
-                "other forever; compute both branches and choose with numpy.where, "
-                "or move the collective out. A derivative sums the cotangents of a "
-                f"value that is cast in a branch: cast it before, with lax.pcast(x, "
-                f"{name!r}, to='varying')"
+                f"{what} must not hold a collective over the axis, got "
+                f"{eqn.primitive}{at} over {name!r}, along which the predicate varies: "
+                "the devices would wait for each other forever; compute on all of them "
+                "and choose with numpy.where, make the predicate the same on all, as "
+                f"with lax.pmax(pred, {name!r}), or move the collective out. A "
+                "derivative sums the cotangents of a value that is cast inside: cast "
+                f"it before, with lax.pcast(x, {name!r}, to='varying')"
             )
 
 
@@ -87,7 +93,8 @@ def _lower(ctx: Any, index: str, *operands: str, branches: Any) -> list[str]:
     known = ctx.block.known.get(index)
     if known is not None:
         return inner_programs.lower_closed(ctx, ctx.block, branches[known], operands)
-    _refuse_dead_lock(ctx.avals_in[0], branches)
+    what = "cond: a branch that devices choose differently"
+    refuse_dead_lock(what, ctx.avals_in[0], branches)
     ordered = effects.ordered(frozenset().union(*(b.effects for b in branches)))
     out_avals = [types.token_type()] * len(ordered) + list(ctx.avals_out)
     regions = []

@@ -66,6 +66,11 @@ def _check(*args: Any, **params: Any) -> None:
 def _lower(ctx: Any, *operands: str, **params: Any) -> list[str]:
     body, test = params["body_jaxpr"], params["cond_jaxpr"]
     (pred_aval,) = test.out_avals
+    cond.refuse_dead_lock(
+        "while_loop: a loop whose condition devices find differently",
+        pred_aval,
+        [body, test],
+    )
     in_test = effects.ordered(test.effects)
     if pred_aval.shape or in_test:
         return _lower_tested_in_body(ctx, operands, params)
@@ -436,7 +441,8 @@ def while_loop(
     _check_structure(body, structure)
     in_avals = [avals_.aval_of(x) for x in leaves]
     while True:
-        promoted = inner_programs.promote_carry(leaves, in_avals, body.out_avals)
+        next_avals = _vary_with_condition(test, body.out_avals)
+        promoted = inner_programs.promote_carry(leaves, in_avals, next_avals)
         if promoted is None:
             break
         leaves = promoted
@@ -499,8 +505,10 @@ def _python_loop(cond_fun: Any, body_fun: Any, value: Any, max_steps: Any) -> An
 
 def _check_condition(test: inner_programs.Body) -> None:
     fine = tree.is_one_leaf(test.out_tree)
-    if fine and test.out_avals[0].strip_weak_type() is ShapedArray((), BOOL):
-        return
+    if fine and type(test.out_avals[0]) is ShapedArray:
+        aval = test.out_avals[0].strip_weak_type().update(vma=frozenset())
+        if aval is ShapedArray((), BOOL):
+            return
     got = test.out_avals[0].short() if fine else f"the structure {test.out_tree}"
     raise TypeError(
         f"while_loop: cond_fun {inner_programs.fun_text(test.fun)} must return a "
@@ -508,6 +516,14 @@ def _check_condition(test: inner_programs.Body) -> None:
         f"scalar, got {got}; compare values, and reduce arrays with numpy.all or "
         "numpy.any"
     )
+
+
+def _vary_with_condition(test: inner_programs.Body, avals: Sequence[Any]) -> list[Any]:
+    """Types of carries where devices whose conditions differ take other steps."""
+    axes = test.out_avals[0].vma
+    if not axes:
+        return list(avals)
+    return [a if a.is_high else a.update(vma=a.vma | axes) for a in avals]
 
 
 def _check_structure(body: inner_programs.Body, structure: Any) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -29,7 +29,6 @@ from olympus._src.sharding.specs import PartitionSpec
 
 ArrayImpl = array_.ArrayImpl
 Shard = array_.Shard
-rows = array_.rows
 lift_guards = guards.lift
 array_type.register_concrete(ArrayImpl)
 avals_.register_aval(ArrayImpl, lambda x: x.aval)
@@ -140,6 +139,19 @@ def as_operand(x: Any, device: Any = None) -> Any:
     return as_unplaced_array(x, device)
 
 
+def rows(x: ArrayImpl, step: int = 1) -> Iterator[ArrayImpl]:
+    """The sub-arrays along the first axis, copied from the value on the host.
+
+    Where a mesh is set, or the array is whole on each device of one, they are so too.
+    """
+    place = x.committed_device if x._committed else default_sharding()
+    if not isinstance(place, NamedSharding):
+        return array_.rows(x, step)
+    if not place.is_fully_replicated:
+        return array_.rows(x, step)
+    return array_.rows(x, step, whole_on(place.device_mesh))
+
+
 def copy(x: ArrayImpl) -> ArrayImpl:
     """An array of its own memory, where a program of the array would give it.
 
@@ -226,7 +238,7 @@ def put(x: np.ndarray, aval: Any, device: Any = None) -> ArrayImpl:
     if device is None:
         if not contexts.default_mesh.blocks:
             return placement.put(x, aval)
-        device = _default_sharding()
+        device = default_sharding()
     if isinstance(device, NamedSharding):
         return placement.put_divided(x, aval.update(sharding=device), device)
     return placement.put(x, aval, None if device is None else one_device(device))
@@ -250,7 +262,7 @@ def fill(
     if device is None:
         if not contexts.default_mesh.blocks:
             return placement.fill(write, aval)
-        device = _default_sharding()
+        device = default_sharding()
     if isinstance(device, NamedSharding):
         host = np.empty(aval.shape, aval.dtype)
         write(host)
@@ -375,7 +387,7 @@ def whole_on(mesh: Mesh) -> NamedSharding:
 _WHOLE = PartitionSpec()
 
 
-def _default_sharding() -> NamedSharding | None:
+def default_sharding() -> NamedSharding | None:
     """How values lie for which no place was chosen; None: on the default device."""
     mesh = contexts.default_mesh.value
     if mesh is None or not mesh.holds_values:
@@ -385,7 +397,7 @@ def _default_sharding() -> NamedSharding | None:
 
 def _on_default_mesh(x: Any) -> ArrayImpl:
     """`as_array` of what is no array yet, where a mesh is set."""
-    sharding = _default_sharding()
+    sharding = default_sharding()
     if sharding is None:
         return as_unplaced_array(x)
     if type(x) in _NUMBERS:

@@ -23,6 +23,7 @@ stop_gradient_p: Primitive = Primitive(
     "stop_gradient",
     shard=sharding_rules.linear_in(sharding_rules.keep),
     abstract=lambda operand: operand,
+    impl=lambda x: x,
     lower=lambda ctx, x: x,
     batch=lambda axis, args, dims: (stop_gradient_p.bind(*args), dims[0]),
     transpose=lambda cts, x: [None],

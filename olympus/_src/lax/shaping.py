@@ -10,7 +10,7 @@ import numpy as np
 
 from olympus._src.core import avals, dtypes
 from olympus._src.core.array_type import Array, ArrayLike, DTypeLike, Placement, Shape
-from olympus._src.core.primitive import Cost, Primitive, Remade
+from olympus._src.core.primitive import Cost, LateRule, Primitive, Remade
 from olympus._src.core.sizes import as_size
 from olympus._src.core.symbolic_values import Zero
 from olympus._src.lax import (
@@ -440,9 +440,34 @@ def full(
         )
     weak = dtype is None and value.weak_type
     kind = value.dtype if dtype is None else dtypes.canonicalize_dtype(dtype, True)
-    place = sharding if sharding_constraints.is_over_mesh(sharding) else None
     converted = elementwise.convert(fill_value, kind, weak)
-    return broadcast(converted, shape, out_sharding=place)
+    out_aval = ShapedArray(shape, kind, weak)
+    return _fill("lax.full", converted, out_aval, sharding, sharding)
+
+
+_fill_in_place = LateRule("interpreters.placed_values", "fill")
+_place_like = LateRule("interpreters.placed_values", "place_like")
+
+
+def _fill(what: str, value: Any, aval: Any, place: Any, division: Any) -> Any:
+    """An array filled with one value.
+
+    Args:
+      what: the function, for messages.
+      value: a scalar of the result's dtype.
+      aval: the type of the result.
+      place: where it is; None where no place was chosen.
+      division: how a program divides it that is traced.
+    """
+    if place is not None:
+        if sharding_constraints.is_over_mesh(place):
+            place = sharding_constraints.resolve(place, what)
+        array = _fill_in_place(value, aval, place)
+        if array is not None:
+            return array
+    if not sharding_constraints.is_over_mesh(division):
+        division = None
+    return broadcast(value, aval.shape, out_sharding=division)
 
 
 def full_like(
@@ -459,7 +484,7 @@ def full_like(
       fill_value: scalar.
       dtype: replaces that of `x`.
       shape: replaces that of `x`.
-      sharding: where the result lives.
+      sharding: where the result is; default where `x` is committed.
 
     Example:
       >>> lax.full_like(jnp.array([1, 2]), 7)
@@ -483,11 +508,13 @@ def full_like(
         raise TypeError(
             f"lax.full_like: fill_value must be a scalar, got {value.short()}"
         )
-    place: Any = sharding if sharding_constraints.is_over_mesh(sharding) else None
-    if place is None and shape == aval.shape:
-        place = aval.explicit
+    place, division = sharding, sharding
+    if sharding is None:
+        place = _place_like(x, shape)
+        division = aval.explicit if shape == aval.shape else None
     converted = elementwise.convert(fill_value, kind, weak)
-    return broadcast(converted, shape, out_sharding=place)
+    out_aval = ShapedArray(shape, kind, weak)
+    return _fill("lax.full_like", converted, out_aval, place, division)
 
 
 def empty(shape: Shape, dtype: DTypeLike, *, out_sharding: Placement = None) -> Array:

@@ -531,6 +531,7 @@ def _install() -> None:
         setattr(Tracer, name, value)
         setattr(array_type.Array, name, value)  # lists them; both kinds have their own
     install("__iter__", row_iteration.iterate)
+    install("__reversed__", row_iteration.iterate_reversed)
     install("format", property(_format))
     for name, cure in _IN_PLACE.items():
         for kind in (ArrayImpl, Tracer):

@@ -22,7 +22,7 @@ from olympus._src.core.array_type import (
 )
 from olympus._src.core.sizes import is_symbolic
 from olympus._src.foundation import array_protocol
-from olympus._src.interpreters import concrete_arrays, evaluate
+from olympus._src.interpreters import concrete_arrays, evaluate, placed_values
 from olympus._src.lax import (
     elementwise,
     families,
@@ -645,18 +645,9 @@ def _like(name: str, a: Any, dtype: Any, shape: Any) -> Any:
 
 def _place_like(a: Any, aval: Any, place: Any) -> Any:
     """Where an array like `a` lives: where one chose, or where `a` is committed."""
-    if place is not None:
+    if place is not None or not evaluate.is_evaluating() or aval.weak_type:
         return place
-    if array_protocol.is_array(a):
-        a = array_protocol.array_of(a)
-    if type(a) is not concrete_arrays.ArrayImpl:
-        return None
-    if not evaluate.is_evaluating() or aval.weak_type or dtypes.is_extended(a.dtype):
-        return None
-    committed = a.committed_device
-    if sharding_constraints.is_over_mesh(committed) and a.shape != aval.shape:
-        return None
-    return committed
+    return placed_values.place_like(a, aval.shape)
 
 
 def _constant_like(name: str, value: int, what: str) -> function_types.FilledLike:

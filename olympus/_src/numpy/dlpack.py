@@ -73,6 +73,8 @@ def from_dlpack(
 ) -> Array:
     """An array that shares the memory of another library's array.
 
+    It is committed to the device where that is.
+
     Args:
       x: an object with `__dlpack__` and `__dlpack_device__`, on a CPU or a GPU.
       device: where the array goes; default where `x` is.

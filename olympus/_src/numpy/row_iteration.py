@@ -47,6 +47,13 @@ def iterate(array: ArrayImpl) -> Iterator[ArrayImpl]:
     return _by_chunks(array)
 
 
+def iterate_reversed(array: ArrayImpl) -> Iterator[ArrayImpl]:
+    """The sub-arrays along the first axis, the last one first."""
+    if not array.aval.shape:
+        raise TypeError("iteration over a 0-d array")
+    return concrete_arrays.rows(array, -1)
+
+
 def _by_chunks(array: ArrayImpl) -> Iterator[ArrayImpl]:
     count = array.aval.shape[0]
     for start in range(0, count, _CHUNK):

@@ -237,13 +237,21 @@ def _clone_abstract(keys: Any) -> Any:
     return keys
 
 
+def _clone(keys: Any) -> Any:
+    """The same keys, where a program of them would give them."""
+    whole = concrete_arrays.default_sharding()
+    if whole is not None and not keys.committed:
+        keys = concrete_arrays.on_sharding(keys, whole)
+    return concrete_arrays.with_aval(keys, _clone_abstract(keys.aval))
+
+
 random_clone_p = _define_primitive(
     "random_clone",
     shard=sharding_rules.keep,
     abstract=_clone_abstract,
     key_reuse=_make_keys,
     lower=lambda ctx, x: x,
-    impl=lambda keys: concrete_arrays.with_aval(keys, _clone_abstract(keys.aval)),
+    impl=_clone,
 )
 
 # -- arguments -------------------------------------------------------------------------

@@ -19,6 +19,7 @@ from olympus._src.core.dtypes import issubdtype
 from olympus._src.lowering import builder, types
 
 _BOOL = ShapedArray((), "bool")
+_INDEX = ShapedArray((), "int32")
 
 
 def call_apart(
@@ -74,10 +75,12 @@ def _branch(
     zeros = [other.splat(0, aval.storage) for aval in ctx.avals_out]
     regions = [
         block.region((), (), [block.tokens[e] for e in order] + results, out_avals)
-        for block, results in ((main, outs), (other, zeros))
+        for block, results in ((other, zeros), (main, outs))
     ]
+    # Shardings pass through a case, not through an if: results would be gathered.
+    index = ctx.block.op1("stablehlo.convert", [pred], [_BOOL], _INDEX)
     results_out = ctx.block.op(
-        "stablehlo.if", [pred], [_BOOL], out_avals, regions=regions
+        "stablehlo.case", [index], [_INDEX], out_avals, regions=regions
     )
     ctx.block.tokens.update(zip(order, results_out, strict=False))
     return results_out[len(order) :]

@@ -371,11 +371,6 @@ class ArrayImpl:
             raise TypeError("iteration over a 0-d array")
         return rows(self)
 
-    def __reversed__(self) -> Iterator[ArrayImpl]:
-        if not self.aval.shape:
-            raise TypeError("iteration over a 0-d array")
-        return rows(self, -1)
-
     def _real_scalar(self, kind: str) -> Any:
         if self.aval.dtype.kind == "c":
             raise TypeError(
@@ -552,17 +547,28 @@ def _ambiguous(size: int, aval: Any) -> str:
     )
 
 
-def rows(array: ArrayImpl, step: int = 1) -> Iterator[ArrayImpl]:
-    """The sub-arrays along the first axis, copied from the value on the host."""
+def rows(array: ArrayImpl, step: int = 1, sharding: Any = None) -> Iterator[ArrayImpl]:
+    """The sub-arrays along the first axis, copied from the value on the host.
+
+    Args:
+      array: of at least one axis.
+      step: -1 for the last one first.
+      sharding: over a mesh, where they are; None for the array's device, or for the
+        default device, from which they may be moved, if the array has several.
+    """
     value = array.words() if array.aval.storage is not array.aval else array._value
     aval = array.aval.update(shape=array.aval.shape[1:])
     stored = aval.storage
     committed = array._committed
     device = array.single_device
     if device is None:
-        device, committed = next(iter(array.sharding.addressable_devices)), False
-    place = placement_of(device)
-    put = transfer.to_device
+        place: Any = default_placement()
+        committed = False
+    else:
+        place = placement_of(device)
+    put: Any = transfer.to_device
+    if sharding is not None:
+        put, place, committed = parts.put, sharding, True
     keys = getattr(array, "_keys", None)
     for i, row in enumerate(value[::step]):
         # A row of a vector is a NumPy scalar; its array is wanted.

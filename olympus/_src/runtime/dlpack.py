@@ -157,8 +157,7 @@ def _device_of(kind: int, number: int) -> Device:
         )
     devices = client.local_devices(platform=platform)
     if platform == "cpu":
-        default = client.default_device()
-        return default if default.platform == "cpu" else devices[0]
+        return devices[0]
     for device in devices:
         if device.local_hardware_id == number:
             return device

@@ -236,10 +236,14 @@ class Executable:
             if buffer.is_deleted():
                 raise deleted_array_error(ArrayImpl(buffer, buffer.aval))
         self._check_donated_once(buffers)
-        return [
+        placed = [
             b if b._sharding is s else place(b, s)
             for b, s in zip(buffers, self.in_shardings or (), strict=True)
         ]
+        for number in self.donated:
+            if placed[number] is not buffers[number]:
+                buffers[number].delete()  # the program takes the copies
+        return placed
 
     def _run_away(self, program: CallbackProgram, placed: list[Any]) -> list[ArrayImpl]:
         """Runs a program with callbacks over a mesh to the end."""

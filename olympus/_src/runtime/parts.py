@@ -46,10 +46,26 @@ def put(x: np.ndarray, aval: Any, sharding: Sharding, committed: bool = True) ->
     local = sharding.local_parts(aval.shape)
     if not local or any(part.source is not part.device for part in local):
         return put_parts(lambda index: x[index], aval, sharding, committed)
-    # jaxlib copies the parts itself, if no two devices hold the same one.
+    if _may_share_elements(x):
+        return put_parts(lambda index: x[index], aval, sharding, committed)
+    # jaxlib copies the parts itself, if no two devices hold the same one, and no two
+    # elements lie in the same place.
     views, devices = [x[part.slices] for part in local], [p.device for p in local]
     how = True, versions.IMMUTABLE_DURING_CALL
     return _put(aval, sharding, views, devices, committed, *how)
+
+
+def _may_share_elements(x: np.ndarray) -> bool:
+    """Whether elements may lie in the same place, as those of broadcast arrays do."""
+    if x.flags.c_contiguous:
+        return False
+    reach = x.itemsize
+    rows = zip(x.strides, x.shape, strict=True)
+    for stride, size in sorted([(abs(s), n) for s, n in rows if n > 1]):
+        if stride < reach:
+            return True
+        reach += stride * (size - 1)
+    return False
 
 
 def _put(aval: Any, sharding: Any, views: Any, devices: Any, *how: Any) -> Any:

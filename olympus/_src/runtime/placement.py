@@ -182,12 +182,12 @@ def get(array: ArrayImpl) -> np.ndarray:
 def from_dlpack(
     x: Any, make_aval: Any, device: Device | None = None, copy: bool | None = None
 ) -> ArrayImpl:
-    """An array that shares the memory of another library's.
+    """An array that shares the memory of another library's, committed to its device.
 
     Args:
       x: an object with `__dlpack__` and `__dlpack_device__`.
       make_aval: makes the aval of a shape and a dtype.
-      device: where to put the array; None for where `x` is.
+      device: where to put the array, committed to it; None for where `x` is.
       copy: True for a copy, False for none, None for one where needed.
 
     Raises:
@@ -195,7 +195,7 @@ def from_dlpack(
       ValueError: a copy is needed and `copy` is False.
     """
     buffer, aval = dlpack.buffer_from(x, make_aval, device, copy)
-    return ArrayImpl(buffer, aval, device is not None)
+    return ArrayImpl(buffer, aval, True)
 
 
 def block_until_ready(arrays: list[ArrayImpl]) -> None:

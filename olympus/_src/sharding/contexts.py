@@ -63,46 +63,14 @@ def get_abstract_mesh() -> AbstractMesh:
     return get_mesh().abstract_mesh if mesh is None else mesh
 
 
-class set_mesh:
-    """Sets the mesh of this thread: from now on, or for a `with` block.
-
-    Programs whose arguments are committed to no device then run on all devices of the
-    mesh, and new arrays are whole on each of them. Arrays that are committed to other
-    devices are refused. `device_put` without a place still means the default device.
-
-    Args:
-      mesh: a `Mesh`; None for no mesh.
-
-    Raises:
-      TypeError: `mesh` is not a `Mesh`.
-
-    Example:
-      >>> import olympus
-      >>> mesh = olympus.make_mesh((1,), ('x',))
-      >>> with olympus.set_mesh(mesh):
-      ...     olympus.sharding.get_mesh() is mesh
-      True
-    """
-
-    def __init__(self, mesh: Mesh | None) -> None:
-        if mesh is None:
-            mesh = NO_MESH
-        if not isinstance(mesh, Mesh):
-            raise TypeError(
-                f"set_mesh: mesh must be a Mesh, got {mesh!r}; for an AbstractMesh, "
-                "write `with use_abstract_mesh(mesh):`"
-            )
-        if not mesh.empty:
-            client.note_mesh()
-        self._blocks = contextlib.ExitStack()
-        self._blocks.enter_context(_mesh(mesh))
-        self._blocks.enter_context(default_mesh(None if mesh.empty else mesh))
-
-    def __enter__(self) -> None:
-        """Nothing: the mesh is set already."""
-
-    def __exit__(self, *error: object) -> None:
-        self._blocks.close()
+def enter_mesh(mesh: Mesh) -> contextlib.ExitStack:
+    """Sets the mesh of this thread, until the stack that is returned is closed."""
+    if not mesh.empty:
+        client.note_mesh()
+    blocks = contextlib.ExitStack()
+    blocks.enter_context(_mesh(mesh))
+    blocks.enter_context(default_mesh(None if mesh.empty else mesh))
+    return blocks
 
 
 @contextlib.contextmanager
