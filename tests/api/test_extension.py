@@ -7,6 +7,7 @@ import olympus
 import olympus.numpy as onp
 from olympus import lax
 from olympus.experimental import jet
+from olympus.experimental.xla_metadata import set_xla_metadata
 from olympus.extend import core
 from olympus.interpreters import ad, batching, mlir
 
@@ -231,3 +232,99 @@ def test_equations_are_bound_again_with_the_parameters_that_bind_takes():
         several = eqn.primitive.multiple_results
         values.update(zip(eqn.outvars, outs if several else [outs], strict=True))
     assert float(values[program.jaxpr.outvars[0]]) == float(f(2.0))
+
+
+# -- records of olympus, equations and values, as libraries read them ------------------
+
+
+@pytest.fixture
+def sine():
+    """The record of the sine, with its own rules again afterwards."""
+    rules = {
+        field: getattr(lax.sin_p, field) for field in ("abstract", "impl", "lower")
+    }
+    yield lax.sin_p
+    for field, rule in rules.items():
+        lax.sin_p.set_rule(field, rule)
+    del lax.sin_p.rules_are_fixed  # they are those of the class's promise again
+
+
+def test_def_impl_of_a_primitive_of_olympus_takes_effect(sine):
+    np.testing.assert_allclose(lax.sin(1.0), np.sin(1.0), rtol=1e-6)
+    sine.def_impl(lambda x: onp.full_like(x, 42.0))
+    assert lax.sin(1.0) == 42.0
+    assert olympus.vmap(lax.sin)(onp.ones(2)).tolist() == [42.0, 42.0]
+    np.testing.assert_allclose(olympus.jit(lax.sin)(1.0), np.sin(1.0), rtol=1e-6)
+
+
+def test_def_abstract_eval_of_a_primitive_of_olympus_takes_effect(sine):
+    assert olympus.eval_shape(lambda x: lax.sin(x), 1.0).shape == ()
+    sine.def_abstract_eval(lambda x: olympus.core.ShapedArray((7,), onp.float32))
+    assert olympus.eval_shape(lambda x: lax.sin(x), 1.0).shape == (7,)
+    sine.def_abstract_eval(lambda x: None)
+    with pytest.raises(TypeError, match="sin: its rule for abstract evaluation"):
+        olympus.eval_shape(lambda x: lax.sin(x), 1.0)
+
+
+def test_a_lowering_that_replaces_one_takes_effect_in_programs_of_before(sine):
+    np.testing.assert_allclose(lax.sin(1.0), np.sin(1.0), rtol=1e-6)
+    mlir.register_lowering(
+        sine, mlir.lower_fun(lambda x: x + 1, multiple_results=False)
+    )
+    assert lax.sin(1.0) == 2.0
+    assert not sine.rules_are_fixed
+
+
+def test_equations_tell_the_settings_they_were_recorded_under():
+    def f(x):
+        with set_xla_metadata(part="first", n=1):
+            return onp.sin(x)
+
+    closed = olympus.make_olympuspr(lambda x: onp.cos(f(x)))(1.0)
+    sine_eqn, cosine_eqn = closed.eqns
+    assert sine_eqn.ctx.xla_metadata == {"part": "first", "n": "1"}
+    assert cosine_eqn.ctx.xla_metadata is None
+    assert sine_eqn.ctx.compute_type is None
+    assert sine_eqn.ctx.threefry_partitionable is True
+    assert sine_eqn.ctx.cur_abstract_mesh.empty
+    assert sine_eqn.replace(ctx=sine_eqn.ctx, params={}).params == {}
+
+    def again(x):
+        with sine_eqn.ctx.manager:
+            x = onp.tan(x)
+        with cosine_eqn.ctx.manager:
+            return onp.exp(x)
+
+    first, second = olympus.make_olympuspr(again)(1.0).eqns
+    assert first.ctx.xla_metadata == {"part": "first", "n": "1"}
+    assert second.ctx.xla_metadata is None
+    text = olympus.jit(again).lower(1.0).as_text()
+    assert 'stablehlo.tan %arg0 {mhlo.frontend_attributes = {n = "1", part' in text
+
+
+def test_an_equation_tells_the_mesh_that_divides_its_values():
+    mesh = olympus.make_mesh(
+        (1,), ("x",), axis_types=(olympus.sharding.AxisType.Explicit,)
+    )
+    sharding = olympus.NamedSharding(mesh, olympus.P("x"))
+    with olympus.set_mesh(mesh):
+        x = olympus.device_put(onp.ones(2), sharding)
+        (eqn,) = olympus.make_olympuspr(onp.sin)(x).eqns
+    assert eqn.ctx.cur_abstract_mesh == mesh.abstract_mesh
+
+
+def test_literals_tell_the_hashes_of_their_values():
+    literal = olympus.make_olympuspr(lambda x: x * 2.0)(1.0).eqns[0].invars[1]
+    assert literal.hash == hash(2.0)
+    aval = olympus.core.ShapedArray((3,), onp.float32)
+    assert core.Literal(np.ones(3), aval).hash is None
+    zero = core.Literal(np.zeros(()), olympus.core.ShapedArray((), onp.float32))
+    assert zero.hash == core.Literal(np.zeros(()), zero.aval).hash
+
+
+def test_keys_have_no_value_on_the_host_that_libraries_ask_for():
+    key = olympus.random.key(0)
+    assert not hasattr(key, "_value")
+    assert onp.ones(2)._value.tolist() == [1.0, 1.0]
+    with pytest.raises(TypeError, match="opaque and have no NumPy form"):
+        np.asarray(key)

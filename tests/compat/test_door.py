@@ -129,6 +129,36 @@ def test_threads_import_at_once():
 # -- modules ---------------------------------------------------------------------------
 
 
+def test_libraries_read_the_trace_that_is_current_and_classes_by_their_names():
+    out, _ = run_door(
+        "-c",
+        textwrap.dedent(
+            """
+            import jax
+            from jax._src import core
+            outer = core.trace_ctx.trace
+            seen = []
+            jax.jit(lambda x: seen.append(core.trace_ctx.trace) or x)(1.0)
+            assert core.trace_ctx.trace is outer and seen[0] is not outer
+            print(type(seen[0]).__name__)
+            (eqn,) = jax.make_jaxpr(jax.numpy.sin)(1.0).eqns
+            print(type(eqn.ctx).__name__)
+            kept = []
+            try:
+                with jax.checking_leaks():
+                    jax.jit(lambda x: kept.append(x) or x)(1.0)
+            except Exception as error:
+                print(type(error).__module__, type(error).__name__, str(error)[:6])
+            """
+        ),
+    )
+    assert out.splitlines() == [
+        "DynamicJaxprTrace",
+        "JaxprEqnContext",
+        "builtins Exception Leaked",
+    ]
+
+
 def test_modules_say_what_modules_say():
     out, _ = run_door(
         "-c",

@@ -13,7 +13,14 @@ from olympus._src.core import array_type, trace
 
 CONCRETE = type(jnp.zeros(()))
 # For the library's own use; no part of what is promised.
-OWN = {"committed_device", "host_view", "platform", "single_device", "surrender"}
+OWN = {
+    "committed_device",
+    "host_value",
+    "host_view",
+    "platform",
+    "single_device",
+    "surrender",
+}
 OWN |= {"num_addressable_shards", "traceback", "words"}
 # NumPy's methods that change arrays, which are refused by their names.
 OWN |= {"fill", "itemset", "partition", "put", "resize"}

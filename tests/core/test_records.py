@@ -102,7 +102,7 @@ def test_records_are_whole_when_they_are_made():
             ):
                 writing.add(path.relative_to(SOURCES).as_posix())
     tables = {"api/extension.py", "api/jet_rules.py", "api/mapped_axes.py"}
-    assert writing == {"core/primitive.py", *tables}
+    assert writing == {"core/rule_definitions.py", *tables}
 
 
 def test_late_rules_are_in_the_files_they_name():

@@ -113,6 +113,8 @@ def test_a_mesh_of_one_device():
     assert Mesh(np.array([device]), ("x",)) is mesh
     assert mesh.local_mesh is mesh
     assert not mesh.is_multi_process
+    assert not mesh.is_scalar
+    assert Mesh(np.array(device), ()).is_scalar
     assert olympus.make_mesh((1,), ("x",)).axis_types == (AxisType.Explicit,)
     assert pickle.loads(pickle.dumps(mesh)) is mesh
     assert mesh.abstract_mesh is AbstractMesh((1,), ("x",))

@@ -10,7 +10,7 @@ from typing import Any
 
 from olympus._src.api import jit_function
 from olympus._src.compat import names
-from olympus._src.core import array_type, ir
+from olympus._src.core import array_type, ir, provenance
 from olympus._src.foundation import errors
 from olympus._src.interpreters import partial_eval
 
@@ -73,8 +73,9 @@ def rename_shown() -> None:
         rename(kind)
     for kind in _SHOWN:
         rename(kind)
-    # JAX raises Python's own class, which programs print by its name.
-    _set(errors.BadNumberError, "__module__", "builtins")
+    # JAX raises Python's own classes, which programs print by their names.
+    for kind in (errors.BadNumberError, errors.LeakError):
+        _set(kind, "__module__", "builtins")
     for kind, name in _CLASSES:
         _set(kind, "__name__", name)
         _set(kind, "__qualname__", name)
@@ -93,7 +94,9 @@ _SHOWN = (
 _CLASSES = (
     (jit_function.JitFunction, "PjitFunction"),
     (ir.Eqn, "JaxprEqn"),
+    (provenance.EquationContext, "JaxprEqnContext"),
     (errors.BadNumberError, "FloatingPointError"),
+    (errors.LeakError, "Exception"),
 )
 
 

@@ -50,6 +50,19 @@ class Literal:
         self.val = val
         self.aval = aval
 
+    @property
+    def hash(self) -> int | None:
+        """The hash of the value; None if it has none.
+
+        Programs that compare literals read it: a literal itself is told by identity.
+        """
+        try:
+            return hash(self.val)
+        except TypeError:
+            if getattr(self.val, "ndim", None) == 0:
+                return hash((self.val.item(), self.val.dtype))
+            return None
+
     def __repr__(self) -> str:
         return printer.literal(self)
 
@@ -101,8 +114,15 @@ class Eqn:
         stack = provenance.NameStack(scopes.names(self.scope))
         return provenance.SourceInfo(self.source, stack)
 
+    @property
+    def ctx(self) -> provenance.EquationContext:
+        """The settings that it was recorded under."""
+        avals = tuple([v.aval for v in (*self.invars, *self.outvars)])
+        return provenance.EquationContext(self.scope, avals)
+
     def replace(self, **changes: Any) -> Eqn:
-        """This equation with some fields replaced."""
+        """This equation with some fields replaced; `ctx` is not one, it follows."""
+        changes.pop("ctx", None)
         fields = {name: getattr(self, name) for name in Eqn.__slots__}
         fields.update(changes)
         return Eqn(**fields)

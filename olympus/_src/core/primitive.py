@@ -97,6 +97,7 @@ from collections.abc import Callable
 from typing import Any, TypeVar, cast
 
 from olympus._src.core import explicit_shardings, high_values, trace
+from olympus._src.core.rule_definitions import RuleDefinitions
 from olympus._src.foundation import caching, errors, source_info
 
 Rule = Callable[..., Any] | None
@@ -133,6 +134,8 @@ RULES = (
     "reference",
 )
 _FIELDS = frozenset(RULES)
+# Rules that types and compiled programs of an operation are made by.
+_COMPILED = frozenset(("abstract", "effects", "lower", "decompose", "rewrite"))
 
 
 class Cost(enum.Enum):
@@ -203,7 +206,7 @@ def records() -> list[Primitive]:
         return list(_records)
 
 
-class Primitive:
+class Primitive(RuleDefinitions):
     """An operation of the language; see the module's text for its fields.
 
     Args:
@@ -236,7 +239,7 @@ class Primitive:
         "remade",
         *RULES,
     )
-    # Whether rules cannot change, so that what a rule gave may be kept.
+    # Whether rules have not changed, so that what a rule gave may be kept.
     rules_are_fixed = True
     # What libraries ask: calls and maps are no kinds of primitives of their own.
     call_primitive = False
@@ -306,7 +309,7 @@ class Primitive:
         self.overwrites = overwrites
         self.abstract_cache: dict[Any, Any] = {}
         for field in RULES:
-            self.set_rule(field, rules.pop(field, None))
+            self._write_rule(field, rules.pop(field, None))
         if rules:
             raise TypeError(f"Primitive {name}: there is no rule field {min(rules)!r}")
         with _records_lock:
@@ -322,6 +325,11 @@ class Primitive:
         """
         if field not in _FIELDS:
             raise TypeError(f"Primitive {self.name}: there is no rule field {field!r}")
+        self._write_rule(field, rule)
+        if field in _COMPILED:
+            self.rules_are_fixed = False
+
+    def _write_rule(self, field: str, rule: Rule) -> None:
         shared = getattr(rule, "takes_primitive", False)
         if shared and not isinstance(rule, types.MethodType):
             rule = types.MethodType(cast("Callable[..., Any]", rule), self)

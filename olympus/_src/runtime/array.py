@@ -234,6 +234,13 @@ class ArrayImpl:
 
     @property
     def _value(self) -> np.ndarray:
+        """`host_value`, under the name by which libraries ask whether there is one."""
+        if self.aval.storage is not self.aval:
+            raise AttributeError(str(_opaque(self)))
+        return self.host_value
+
+    @property
+    def host_value(self) -> np.ndarray:
         """A read-only NumPy array of its value; made once."""
         host = self._host
         if host is None:
@@ -255,7 +262,7 @@ class ArrayImpl:
             device = self.single_device
             if device is None or device.platform != "cpu" or not self.is_ready():
                 return None
-        return self._value
+        return self.host_value
 
     def _fetch(self) -> np.ndarray:
         if self.aval.storage is not self.aval:
@@ -282,7 +289,7 @@ class ArrayImpl:
             )
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
-        value = self._value
+        value = self.host_value
         if dtype is None or dtype == value.dtype:
             return value.copy() if copy else value
         if copy is False:
@@ -294,7 +301,7 @@ class ArrayImpl:
 
     def __buffer__(self, flags: int) -> memoryview:
         # The buffer protocol of Python 3.12 and later.
-        value: Any = self._value
+        value: Any = self.host_value
         return memoryview(value)
 
     def __dlpack__(
@@ -346,15 +353,15 @@ class ArrayImpl:
 
     def item(self, *index: int) -> Any:
         """An element as a Python scalar; the only one where no index is given."""
-        return self._value.item(*index)
+        return self.host_value.item(*index)
 
     def tolist(self) -> Any:
         """Nested lists of Python scalars."""
-        return self._value.tolist()
+        return self.host_value.tolist()
 
     def tobytes(self, order: Any = "C") -> bytes:
         """The bytes of all elements, the last axis first; "F" for the first one."""
-        return self._value.tobytes(order)
+        return self.host_value.tobytes(order)
 
     def platform(self) -> str:
         """The name of the platform that holds it, as in "cpu"."""
@@ -382,7 +389,7 @@ class ArrayImpl:
     def __bool__(self) -> bool:
         if self.size != 1:
             raise ValueError(_ambiguous(self.size, self.aval))
-        return bool(self._value)
+        return bool(self.host_value)
 
     def __int__(self) -> int:
         return int(self._real_scalar("int"))
@@ -398,7 +405,7 @@ class ArrayImpl:
             raise TypeError(
                 "Only integer scalar arrays can be converted to a scalar index."
             )
-        return self._value.__index__()
+        return self.host_value.__index__()
 
     def __hex__(self) -> str:
         return hex(self.__index__())
@@ -412,7 +419,7 @@ class ArrayImpl:
                 "Only scalar arrays can be converted to Python scalars; got "
                 f"arr.ndim={self.ndim}"
             )
-        return self._value[()]
+        return self.host_value[()]
 
     def __format__(self, spec: str) -> str:
         if self.aval.storage is not self.aval:
@@ -422,13 +429,13 @@ class ArrayImpl:
                     f"with {spec!r}; take the words with random.key_data(keys)"
                 )
             return str(self)
-        value = self._value
+        value = self.host_value
         return format(value[()] if value.ndim == 0 else value, spec)
 
     def __str__(self) -> str:
         if self.aval.storage is not self.aval or not self._is_readable():
             return _format_array(self)
-        return str(self._value)
+        return str(self.host_value)
 
     def __repr__(self) -> str:
         return _format_array(self)
@@ -556,7 +563,7 @@ def rows(array: ArrayImpl, step: int = 1, sharding: Any = None) -> Iterator[Arra
       sharding: over a mesh, where they are; None for the array's device, or for the
         default device, from which they may be moved, if the array has several.
     """
-    value = array.words() if array.aval.storage is not array.aval else array._value
+    value = array.words() if array.aval.storage is not array.aval else array.host_value
     aval = array.aval.update(shape=array.aval.shape[1:])
     stored = aval.storage
     committed = array._committed
@@ -616,7 +623,7 @@ def _format_array(array: ArrayImpl) -> str:
     width = np.get_printoptions()["linewidth"]
     if array.size:
         text = np.array2string(
-            array._value,
+            array.host_value,
             max_line_width=width,
             separator=", ",
             prefix=start,

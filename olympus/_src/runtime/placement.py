@@ -171,12 +171,12 @@ def _move_array(array: ArrayImpl, place: Placement) -> Any:
     if same_client:
         return transfer.move_buffer(buffer, place)
     # Two clients share no memory that either could lend: by way of the host.
-    return transfer.to_device(array._value, array.aval, place, True)
+    return transfer.to_device(array.host_value, array.aval, place, True)
 
 
 def get(array: ArrayImpl) -> np.ndarray:
     """The value as a read-only NumPy array, a view on the CPU; waits for it."""
-    return array._value
+    return array.host_value
 
 
 def from_dlpack(

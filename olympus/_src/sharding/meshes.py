@@ -332,6 +332,11 @@ class Mesh(_Axes):
         return known
 
     @property
+    def is_scalar(self) -> bool:
+        """Whether it is one device, without axes."""
+        return self.devices.ndim == 0
+
+    @property
     def is_multi_process(self) -> bool:
         """Whether its devices belong to several processes."""
         return len({d.process_index for d in self.flat_devices}) > 1

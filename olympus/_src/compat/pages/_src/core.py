@@ -7,6 +7,9 @@ from typing import Any
 from olympus._src.api.value_types import pytype_aval_mappings as pytype_aval_mappings
 from olympus._src.core import avals, trace
 
+# The state of the running thread; its attribute `trace` is the current interpreter.
+trace_ctx = trace.current
+
 
 def trace_state_clean() -> bool:
     """Whether nothing is traced at the moment."""
@@ -28,4 +31,10 @@ def physical_aval(aval: Any) -> Any:
     return getattr(aval, "storage", aval)
 
 
-__all__ = ["full_lower", "get_aval", "physical_aval", "trace_state_clean"]
+__all__ = [
+    "full_lower",
+    "get_aval",
+    "physical_aval",
+    "trace_ctx",
+    "trace_state_clean",
+]
