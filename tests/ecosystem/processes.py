@@ -17,6 +17,7 @@ JAX, OLYMPUS = "jax", "olympus"
 _ENTRANCE = {JAX: [], OLYMPUS: ["-m", "olympus.compat.jax"]}
 
 _TIMEOUT_S = 600
+_BYTECODE = os.path.join(tempfile.gettempdir(), "olympus-ecosystem-bytecode")
 
 
 def environment(side, cache=None):
@@ -28,7 +29,10 @@ def environment(side, cache=None):
     """
     variables = dict(os.environ)
     variables.pop("PYTHONPATH", None)
+    # Bytecode is kept, as it is where packages are installed.
+    variables.pop("PYTHONDONTWRITEBYTECODE", None)
     variables.update(
+        PYTHONPYCACHEPREFIX=_BYTECODE,
         KERAS_BACKEND="jax",
         JAX_PLATFORMS="cpu",
         OLYMPUS_ENABLE_COMPILATION_CACHE="0",

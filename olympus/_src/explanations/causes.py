@@ -89,6 +89,8 @@ def differences(old: Retrace, new: Retrace) -> list[Change]:
     static = _static_changes(old, new)
     moved = {c.subject for c in static if c.attribute in ("static", "no longer static")}
     leaves = structures.changes(old.signature, new.signature)
+    if any(change.subject == "in_shardings" for change in changes):  # it sets both
+        leaves = [change for change in leaves if change.attribute != "sharding"]
     return changes + static + [c for c in leaves if c.subject not in moved]
 
 
