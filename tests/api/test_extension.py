@@ -241,7 +241,8 @@ def test_equations_are_bound_again_with_the_parameters_that_bind_takes():
 def sine():
     """The record of the sine, with its own rules again afterwards."""
     rules = {
-        field: getattr(lax.sin_p, field) for field in ("abstract", "impl", "lower")
+        field: getattr(lax.sin_p, field)
+        for field in ("abstract", "impl", "lower", "decompose", "rewrite")
     }
     yield lax.sin_p
     for field, rule in rules.items():

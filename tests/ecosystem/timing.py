@@ -50,7 +50,7 @@ def measure(python, name):
 def measure_processes(python, name):
     """The CPU seconds of the workload's process, cold and warm.
 
-    The first process of a side writes the bytecode of what it imports, and is not timed.
+    The first process of a side writes the bytecode of what it imports: it is not timed.
     """
     cold, warm = [], []
     for side in _SIDES:
