@@ -25,7 +25,7 @@ def grow(start):
     return lambda t: lax.while_loop(lambda c: c[0] < 30, lambda c: c + t, start(t))
 
 
-def expected(start):
+def grow_by_parts(start):
     rows = [np.asarray(grow(start)(jnp.asarray(row))) for row in X.reshape(4, 2)]
     return np.concatenate(rows)
 
@@ -45,7 +45,7 @@ def test_each_device_stops_by_itself(name, options):
     f = over_parts(grow(STARTS[name]), **options)
     for call in (f, olympus.jit(f)):
         start = STARTS["what does not" if name == "cast" else name]
-        np.testing.assert_array_equal(call(X), expected(start))
+        np.testing.assert_array_equal(call(X), grow_by_parts(start))
 
 
 def test_carries_that_no_step_reads_vary_too():
@@ -72,21 +72,21 @@ def test_fori_loop_with_own_bounds():
 def test_forward_derivatives():
     f = over_parts(grow(lambda t: t))
     tangent = olympus.jvp(f, (X,), (np.ones_like(X),))[1]
-    np.testing.assert_allclose(tangent, expected(lambda t: t) / X, rtol=1e-6)
+    np.testing.assert_allclose(tangent, grow_by_parts(lambda t: t) / X, rtol=1e-6)
     jacobian = olympus.jit(olympus.jacfwd(f))(X)
     np.testing.assert_allclose(jacobian, np.diag(np.asarray(tangent)), rtol=1e-6)
 
 
 def test_reverse_derivatives_with_a_bound():
-    def bounded(t):
+    def grow_within_bound(t):
         return lax.while_loop(
             lambda c: c[0] < 30, lambda c: c + jnp.sin(t), t * 20, max_steps=40
         )
 
     def one(row):
-        return olympus.grad(lambda t: bounded(t).sum())(row)
+        return olympus.grad(lambda t: grow_within_bound(t).sum())(row)
 
-    f = over_parts(bounded)
+    f = over_parts(grow_within_bound)
     actual = olympus.jit(olympus.grad(lambda x: f(x).sum()))(X)
     expected = np.concatenate([one(jnp.asarray(row)) for row in X.reshape(4, 2)])
     np.testing.assert_allclose(actual, expected, rtol=1e-5)

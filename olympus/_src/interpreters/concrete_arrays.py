@@ -145,9 +145,7 @@ def rows(x: ArrayImpl, step: int = 1) -> Iterator[ArrayImpl]:
     Where a mesh is set, or the array is whole on each device of one, they are so too.
     """
     place = x.committed_device if x._committed else default_sharding()
-    if not isinstance(place, NamedSharding):
-        return array_.rows(x, step)
-    if not place.is_fully_replicated:
+    if not isinstance(place, NamedSharding) or not place.is_fully_replicated:
         return array_.rows(x, step)
     return array_.rows(x, step, whole_on(place.device_mesh))
 
