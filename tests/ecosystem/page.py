@@ -38,7 +38,9 @@ _AFTER = """
   medians.
 - *process*: the processor's time of our whole program, with imports, tracing and
   compilation; nothing is kept on disk between runs. The same *warm*: compiled programs
-  are on disk, on both sides, from a process before.
+  are on disk, on both sides, from a process before. These figures were taken where
+  Python kept no bytecode of installed packages, so that JAX and the libraries were
+  compiled from their sources each time and the ratios are better than users see.
 
 The table was made on CPU by
 
