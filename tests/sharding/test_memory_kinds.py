@@ -144,6 +144,8 @@ def test_refusals():
 @pytest.mark.parametrize("kind", KINDS)
 def test_one_device(kind):
     device = olympus.devices()[1]
+    # Moves within the default memory are marked once another one is in use.
+    SingleDeviceSharding(device, memory_kind="pinned_host")
     place = SingleDeviceSharding(device, memory_kind=kind)
     calls = [
         lambda: olympus.device_put(X, place),
