@@ -26,7 +26,6 @@ from olympus._src.lax import memory_kinds, sharding_constraints
 from olympus._src.lax.sharding_constraints import sharding_constraint_p
 from olympus._src.runtime import array as array_
 from olympus._src.runtime import client, guards, placement, versions
-from olympus._src.runtime.shardings import other_memories_are_in_use
 from olympus._src.sharding.memory_spaces import Space
 from olympus._src.sharding.meshes import Mesh
 from olympus._src.sharding.named import NamedSharding
@@ -273,7 +272,7 @@ def _put(
         return _put_in_memory(x, sharding)
     if isinstance(x, trace.Tracer):
         if not isinstance(sharding, NamedSharding):
-            return _bring_back(x, sharding)
+            return _put_in_memory_of(sharding, x)
         _check_value(x, sharding, "device_put")
         if sharding.mesh.explicit_axes:
             return sharding_constraints.reshard(x, sharding)
@@ -294,12 +293,10 @@ def _put(
     return array
 
 
-def _bring_back(x: Any, sharding: Any) -> Any:
-    """A traced value in the default memory of a device, where it may be in another."""
+def _put_in_memory_of(sharding: Any, x: Any) -> Any:
+    """A traced value in the kind of memory of a device; its program has one device."""
     kind = getattr(sharding, "memory_kind", None)
-    if kind is None or not other_memories_are_in_use():
-        return x
-    return memory_kinds.move_to_memory_p.bind(x, memory_kind=kind)
+    return x if kind is None else memory_kinds.move_to_memory_p.bind(x, memory_kind=kind)
 
 
 def _put_in_memory(x: Any, space: Space) -> Any:

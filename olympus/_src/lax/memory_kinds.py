@@ -13,7 +13,9 @@ from olympus._src.lowering import memory_kinds, types
 
 
 def lower_move(ctx: Any, x: str, *, memory_kind: str) -> str:
-    """A value in another memory, within a program."""
+    """A value in a memory of its device, where its program uses more than one."""
+    if not ctx.module.has_other_memories:
+        return x
     kind = types.tensor_type(ctx.avals_in[0])
     return memory_kinds.emit_move(ctx.block, ctx.platform, x, kind, memory_kind)
 

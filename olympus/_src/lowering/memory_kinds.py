@@ -7,6 +7,14 @@ from typing import Any
 # Platforms whose programs may keep values in the memory of the host.
 _WITH_HOST_MEMORY = ("cuda", "rocm", "gpu", "tpu")
 
+# The kind of memory in which their programs keep values that no one moves.
+DEFAULT = "device"
+
+
+def are_marked(platform: str) -> bool:
+    """Whether programs for a platform say in which memory values are."""
+    return platform in _WITH_HOST_MEMORY
+
 
 def emit_move(block: Any, platform: str, x: str, kind: str, memory_kind: str) -> str:
     """A value in another memory.
@@ -18,7 +26,7 @@ def emit_move(block: Any, platform: str, x: str, kind: str, memory_kind: str) ->
       kind: its type, as text.
       memory_kind: the kind of memory.
     """
-    if platform not in _WITH_HOST_MEMORY:
+    if not are_marked(platform):
         return x
     name: str = block.emit(
         f"stablehlo.custom_call @annotate_device_placement({x}) {{has_side_effect = "

@@ -375,9 +375,9 @@ def lower_module(
       Python take the number of their callbacks last.
     """
     module = Module(name, platform, locate)
+    module.has_other_memories = names_other_memories(program, division, [platform])
     if division is not None:
         module.divided_over = division.mesh
-        module.has_other_memories = names_other_memories(program, division)
     effects = effects_.ordered(program.effects)
     block = builder.Block()
     names = [f"%arg{i}" for i in range(len(program.invars))]
@@ -430,12 +430,16 @@ def _in_their_memories(
     return moved
 
 
-def names_other_memories(program: ir.Olympuspr, division: Division) -> bool:
-    """Whether some sharding names another memory than the default of its devices.
+def names_other_memories(
+    program: ir.Olympuspr, division: Division | None, platforms: Sequence[str]
+) -> bool:
+    """Whether a program keeps values in another memory than the default of its devices.
 
     Then those that name the default have values moved there, too.
     """
-    places = [*division.in_shardings, *division.out_shardings]
+    if not any(map(memory_kinds.are_marked, platforms)):
+        return False
+    places = [] if division is None else [*division.in_shardings, *division.out_shardings]
     return any(map(_is_in_other_memory, places)) or _moves_to_other_memories(program)
 
 
@@ -445,7 +449,7 @@ def _is_in_other_memory(sharding: Any) -> bool:
 
 def _moves_to_other_memories(program: ir.Olympuspr) -> bool:
     return any(
-        "memory_kind" in eqn.params
+        eqn.params.get("memory_kind", memory_kinds.DEFAULT) != memory_kinds.DEFAULT
         or _is_in_other_memory(eqn.params.get("sharding"))
         or any(map(_moves_to_other_memories, ir.subprograms(eqn.params)))
         for eqn in program.eqns

@@ -50,13 +50,13 @@ def lower_portable(
     """
     module = Module(name, variants[0][0])
     module.share_by_text()
+    platforms = [platform for platform, _ in variants]
+    module.has_other_memories = names_other_memories(variants[0][1], division, platforms)
     if division is not None:
         module.divided_over = division.mesh
-        module.has_other_memories = names_other_memories(variants[0][1], division)
     module.variables, find_sizes = (), None
     if sizes is not None and sizes.names:
         module.variables, find_sizes = sizes.names, sizes.write
-    platforms = [platform for platform, _ in variants]
     views = module.for_platforms(platforms) if len(variants) > 1 else [module]
     functions = [
         Function(view, program, consts, find_sizes=find_sizes)

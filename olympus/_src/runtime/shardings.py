@@ -268,7 +268,6 @@ def checked_memory_kind(device: Device, kind: str | None) -> str:
     Raises:
       ValueError: the device has none of that kind.
     """
-    global _other_memories
     default = default_memory_kind(device)
     if kind in (None, default):
         return default
@@ -278,16 +277,7 @@ def checked_memory_kind(device: Device, kind: str | None) -> str:
             f"memory_kind: must be one of {', '.join(map(repr, known))} on {device}, "
             f"got {kind!r}"
         )
-    _other_memories = True
     return kind
-
-
-_other_memories = False
-
-
-def other_memories_are_in_use() -> bool:
-    """Whether some sharding names another memory than the default of its device."""
-    return _other_memories
 
 
 def _unpickle(platform: str, id_: int, kind: str | None) -> SingleDeviceSharding:
