@@ -296,7 +296,9 @@ def _put(
 def _put_in_memory_of(sharding: Any, x: Any) -> Any:
     """A traced value in the kind of memory of a device; its program has one device."""
     kind = getattr(sharding, "memory_kind", None)
-    return x if kind is None else memory_kinds.move_to_memory_p.bind(x, memory_kind=kind)
+    return (
+        x if kind is None else memory_kinds.move_to_memory_p.bind(x, memory_kind=kind)
+    )
 
 
 def _put_in_memory(x: Any, space: Space) -> Any:

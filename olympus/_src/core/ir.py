@@ -384,6 +384,59 @@ def subprograms(params: dict[str, Any]) -> Iterator[Olympuspr]:
                 yield item
 
 
+def map_subprograms(
+    program: Olympuspr, change: Callable[[Olympuspr], Olympuspr]
+) -> Olympuspr:
+    """The program, with the programs of its equations changed.
+
+    The same object where all of them are given back as they are.
+    """
+    holders = [i for i, eqn in enumerate(program.eqns) if _holds_programs(eqn)]
+    if not holders:
+        return program
+    eqns = list(program.eqns)
+    for i in holders:
+        eqns[i] = _with_changed_programs(eqns[i], change)
+    if all(eqns[i] is program.eqns[i] for i in holders):
+        return program
+    return program.replace(eqns=eqns)
+
+
+def _holds_programs(eqn: Eqn) -> bool:
+    for value in eqn.params.values():
+        kind = type(value)
+        if kind is tuple or kind is list:  # of programs only, or of none
+            kind = type(value[0]) if value else kind
+        if kind is ClosedOlympuspr or kind is Olympuspr:
+            return True
+    return False
+
+
+def _with_changed_programs(eqn: Eqn, change: Callable[[Olympuspr], Olympuspr]) -> Eqn:
+    changed = {}
+    for name, value in eqn.params.items():
+        new: Any = value
+        if isinstance(value, (tuple, list)):
+            items = [_change(item, change) for item in value]
+            if any(a is not b for a, b in zip(items, value, strict=True)):
+                new = type(value)(items)
+        else:
+            new = _change(value, change)
+        if new is not value:
+            changed[name] = new
+    return eqn.replace(params={**eqn.params, **changed}) if changed else eqn
+
+
+def _change(value: Any, change: Callable[[Olympuspr], Olympuspr]) -> Any:
+    if type(value) is Olympuspr:
+        return change(value)
+    if type(value) is ClosedOlympuspr:
+        inner = change(value.olympuspr)
+        if inner is not value.olympuspr:
+            return ClosedOlympuspr(inner, value.consts)
+    return value
+
+
 def refers_to(primitive: Any, params: dict[str, Any], name: Any) -> bool:
     """Whether an operation uses the mapped axis of a name, in a program it holds too.
 

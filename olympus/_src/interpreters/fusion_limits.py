@@ -74,7 +74,7 @@ def count_barriers(program: ir.Olympuspr) -> int:
 
 def _limit_fusions(program: ir.Olympuspr, in_bodies: bool) -> ir.Olympuspr:
     if in_bodies:
-        program = _with_bodies(program)
+        program = ir.map_subprograms(program, lambda inner: limit(inner, "cpu"))
     has_calls = any(map(_is_call, program.eqns))
     flat = _inline_calls(program) if has_calls else program
     if flat is None:
@@ -121,55 +121,7 @@ def _is_narrow(eqn: ir.Eqn) -> bool:
     return dtype.itemsize == 1 and bool(dtypes.issubdtype(dtype, np.floating))
 
 
-# -- programs inside equations ---------------------------------------------------------
-
-
-def _with_bodies(program: ir.Olympuspr) -> ir.Olympuspr:
-    """The program, with the bodies of its loops, branches and calls limited."""
-    holders = [i for i, eqn in enumerate(program.eqns) if _holds_programs(eqn)]
-    if not holders:
-        return program
-    eqns = list(program.eqns)
-    for i in holders:
-        eqns[i] = _with_body(eqns[i])
-    if all(eqns[i] is program.eqns[i] for i in holders):
-        return program
-    return program.replace(eqns=eqns)
-
-
-def _holds_programs(eqn: ir.Eqn) -> bool:
-    for value in eqn.params.values():
-        kind = type(value)
-        if kind is tuple or kind is list:  # of programs only, or of none
-            kind = type(value[0]) if value else kind
-        if kind is ir.ClosedOlympuspr or kind is ir.Olympuspr:
-            return True
-    return False
-
-
-def _with_body(eqn: ir.Eqn) -> ir.Eqn:
-    changed = {}
-    for name, value in eqn.params.items():
-        new: Any = value
-        if isinstance(value, (tuple, list)):
-            items = [_limited_parameter(item) for item in value]
-            if any(a is not b for a, b in zip(items, value, strict=True)):
-                new = type(value)(items)
-        else:
-            new = _limited_parameter(value)
-        if new is not value:
-            changed[name] = new
-    return eqn.replace(params={**eqn.params, **changed}) if changed else eqn
-
-
-def _limited_parameter(value: Any) -> Any:
-    if type(value) is ir.Olympuspr:
-        return limit(value, "cpu")
-    if type(value) is ir.ClosedOlympuspr:
-        inner = limit(value.olympuspr, "cpu")
-        if inner is not value.olympuspr:
-            return ir.ClosedOlympuspr(inner, value.consts)
-    return value
+# -- calls ---------------------------------------------------------
 
 
 def _is_call(eqn: ir.Eqn) -> bool:

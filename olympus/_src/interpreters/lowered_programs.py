@@ -13,6 +13,7 @@ from olympus._src.interpreters import (
     constant_warnings,
     discharge,
     donation_warnings,
+    equal_rows,
     fusion_limits,
     partial_eval,
     program_meshes,
@@ -252,8 +253,9 @@ def _lower(
     kept = kept_mask[n_consts:]
     in_avals = whole.in_avals[len(arrays) :]
     in_bodies = build_options.barriers_in_bodies
-    limited = fusion_limits.limit(whole, platform, in_bodies)
-    has_barriers = limited is not whole
+    joined = equal_rows.join(whole) if division is None else whole
+    limited = fusion_limits.limit(joined, platform, in_bodies)
+    has_barriers = limited is not joined
     shared = output_aliases(limited, len(arrays), donated, kept, ref_use)
     if any(donated):
         _warn_of_donated(limited, name, len(arrays), donated, kept, ref_use, shared)

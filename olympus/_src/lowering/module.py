@@ -439,8 +439,11 @@ def names_other_memories(
     """
     if not any(map(memory_kinds.are_marked, platforms)):
         return False
-    places = [] if division is None else [*division.in_shardings, *division.out_shardings]
-    return any(map(_is_in_other_memory, places)) or _moves_to_other_memories(program)
+    if _moves_to_other_memories(program):
+        return True
+    return division is not None and any(
+        map(_is_in_other_memory, (*division.in_shardings, *division.out_shardings))
+    )
 
 
 def _is_in_other_memory(sharding: Any) -> bool:

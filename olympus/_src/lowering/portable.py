@@ -51,7 +51,9 @@ def lower_portable(
     module = Module(name, variants[0][0])
     module.share_by_text()
     platforms = [platform for platform, _ in variants]
-    module.has_other_memories = names_other_memories(variants[0][1], division, platforms)
+    module.has_other_memories = names_other_memories(
+        variants[0][1], division, platforms
+    )
     if division is not None:
         module.divided_over = division.mesh
     module.variables, find_sizes = (), None

@@ -1,0 +1,421 @@
+"""Rows that are computed alike and then put together, computed as one array.
+
+Users iterate over an array and stack what they make of each row. Written out, each row
+is an operation of its own: the compiler writes a sine once for each, thirty take half a
+second and run no faster. `join` looks for stacks and concatenations of values that the
+same operations make of the rows of arrays, each row in its place, and has these
+operations work on all rows.
+"""
+
+from __future__ import annotations
+
+import collections
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from olympus._src.core import dtypes, ir, sizes
+from olympus._src.core.avals import ShapedArray
+from olympus._src.core.primitive import Cost
+from olympus._src.interpreters import partial_eval
+from olympus._src.interpreters.batching import AxisData
+from olympus._src.lax import families
+from olympus._src.lax.concatenation import concatenate_p, slice_, slice_p, split_p
+from olympus._src.lax.shaping import reshape_p, rev_p, squeeze_p
+from olympus._src.lax.stacking import stack_p, unstack_p
+
+# Fewer rows compile in no time.
+_FEWEST_ROWS = 4
+# The compiler may write what is computed at once again for each reader; it writes a
+# stack of many parts once.
+_MOST_READERS = 4
+# Made of the same element of each operand.
+_ELEMENTWISE = (Cost.CHEAP, Cost.BITS, Cost.EXPENSIVE)
+_MOVES = (Cost.MOVE, Cost.SPREAD)
+_JOINING = (stack_p, concatenate_p)
+_INFO = ir.DebugInfo("equal rows", "rows")
+
+
+class _Same(NamedTuple):
+    """The same value for every row."""
+
+    atom: Any
+
+
+class _Numbers(NamedTuple):
+    """A number for each row."""
+
+    literals: Sequence[ir.Literal]
+
+
+class _Cut(NamedTuple):
+    """Parts of an array along an axis, at even distances.
+
+    Attributes:
+      array: the array.
+      shape: its shape, where each part has the size 1 along the axis.
+      axis: the axis, which the parts lack.
+      positions: where they are.
+    """
+
+    array: Any
+    shape: tuple[int, ...]
+    axis: int
+    positions: range
+
+
+class _Alike(NamedTuple):
+    """Results of equations of one operation, one for each row."""
+
+    eqns: tuple[ir.Eqn, ...]
+    operands: Sequence[Any]
+
+
+_Rows = _Same | _Numbers | _Cut | _Alike
+
+
+def join(program: ir.Olympuspr) -> ir.Olympuspr:
+    """The program, with rows that are computed alike computed as one array.
+
+    The same object where there are none. Results are the same to the bit, but for what
+    the compiler contracts.
+    """
+    if not _joins_rows(program):
+        return program
+    result: ir.Olympuspr = program.derived("equal rows joined", _join)
+    return result
+
+
+def _joins_rows(program: ir.Olympuspr) -> bool:
+    return bool(program.derived("joins rows", _has_joining_equation))
+
+
+def _has_joining_equation(program: ir.Olympuspr) -> bool:
+    return any(
+        _is_joining(eqn) or any(map(_joins_rows, ir.subprograms(eqn.params)))
+        for eqn in program.eqns
+        if eqn.params
+    )
+
+
+def _join(program: ir.Olympuspr) -> ir.Olympuspr:
+    program = ir.map_subprograms(program, join)
+    joined = _Search(program).run()
+    return _write(program, joined) if joined else program
+
+
+def _is_joining(eqn: ir.Eqn) -> bool:
+    """Whether an equation puts rows of one type together."""
+    if eqn.primitive not in _JOINING or len(eqn.invars) < _FEWEST_ROWS:
+        return False
+    first = eqn.invars[0].aval
+    return _is_plain(first) and all(
+        v.aval.shape == first.shape and v.aval.dtype == first.dtype for v in eqn.invars
+    )
+
+
+def _is_plain(aval: Any) -> bool:
+    return (
+        type(aval) is ShapedArray
+        and aval.explicit is None
+        and not aval.vma
+        and not dtypes.issubdtype(aval.dtype, dtypes.extended)
+        and sizes.is_constant_shape(aval.shape)
+    )
+
+
+# -- what is computed alike ------------------------------------------------------------
+
+
+class _Search:
+    """Finds what is computed alike in a program."""
+
+    def __init__(self, program: ir.Olympuspr) -> None:
+        self._program = program
+        self._makers: dict[Any, ir.Eqn] = {}
+        self._readers: dict[Any, list[ir.Eqn | None]] = {}  # None for the results
+        self._known: dict[tuple[Any, ...], _Rows | None] = {}
+        self._apart: set[ir.Eqn] = set()  # those of first rows that are not joined
+        for eqn in program.eqns:
+            self._makers.update(dict.fromkeys(eqn.outvars, eqn))
+            for v in eqn.invars:
+                self._readers.setdefault(v, []).append(eqn)
+        for v in program.outvars:
+            self._readers.setdefault(v, []).append(None)
+
+    def run(self) -> dict[ir.Eqn, _Alike]:
+        """For each equation that joins rows computed alike, how they are computed."""
+        joining = [eqn for eqn in self._program.eqns if _is_joining(eqn)]
+        while True:
+            self._known.clear()
+            rows = {eqn: self._rows_of(tuple(eqn.invars)) for eqn in joining}
+            alike = {eqn: r for eqn, r in rows.items() if type(r) is _Alike}
+            parts = {p.eqns: p for r in alike.values() for p in _parts(r)}
+            uses = collections.Counter(e for eqns in parts for e in eqns)
+            replaced = {*alike, *uses}
+            needed = {
+                eqns[0]
+                for eqns in parts
+                if any(uses[e] > 1 or self._count(e, replaced) for e in eqns)
+            }
+            scattered = {e for e in alike if self._count(e, replaced) > _MOST_READERS}
+            if not needed and not scattered:
+                return alike
+            self._apart |= needed
+            joining = [eqn for eqn in joining if eqn not in scattered]
+
+    def _rows_of(self, atoms: tuple[Any, ...]) -> _Rows | None:
+        """How rows are computed; None if each in its own way."""
+        if atoms not in self._known:
+            self._known[atoms] = self._find(atoms)
+        return self._known[atoms]
+
+    def _find(self, atoms: tuple[Any, ...]) -> _Rows | None:
+        first = atoms[0]
+        if type(first) is ir.Literal:
+            return _find_numbers(atoms)
+        if all(v is first for v in atoms):
+            return _Same(first)
+        makers = [self._makers[v] for v in atoms if v in self._makers]
+        if len(makers) < len(atoms) or not _is_plain(first.aval):
+            return None
+        if makers[0] in self._apart:
+            return None
+        return self._find_cut(atoms) or self._find_alike(makers)
+
+    def _find_cut(self, atoms: Sequence[Any]) -> _Rows | None:
+        places = [_place_of(v, self._makers) for v in atoms]
+        if None in places or len({place[:-1] for place in places}) > 1:
+            return None
+        array, shape, axis, first = places[0]
+        step = places[1][-1] - first
+        if step == 0:
+            return None
+        positions = range(first, first + step * len(atoms), step)
+        is_even = [place[-1] for place in places] == list(positions)
+        return _Cut(array, shape, axis, positions) if is_even else None
+
+    def _find_alike(self, eqns: Sequence[ir.Eqn]) -> _Rows | None:
+        if len(set(eqns)) < len(eqns) or not all(_is_alike(eqns[0], e) for e in eqns):
+            return None
+        positions = zip(*[e.invars for e in eqns], strict=True)
+        operands = list(map(self._rows_of, positions))
+        if None in operands or all(type(r) is _Same for r in operands):
+            return None
+        return _Alike(tuple(eqns), operands)
+
+    def _count(self, eqn: ir.Eqn, replaced: set[ir.Eqn]) -> int:
+        """How many equations, or parts of them, read a result and are not replaced."""
+        readers = [r for v in eqn.outvars for r in self._readers.get(v, ())]
+        n = 0
+        for reader in readers:
+            if reader is not None and len(reader.outvars) > 1:
+                n += sum(
+                    not replaced.issuperset(self._readers.get(v, ()))
+                    for v in reader.outvars
+                )
+            else:
+                n += reader not in replaced
+        return n
+
+
+def _place_of(v: Any, makers: dict[Any, ir.Eqn]) -> Any:
+    """The array that a value is part of, its shape, an axis and a position; or None."""
+    eqn = makers[v]
+    p, params = eqn.primitive, eqn.params
+    (array, *_) = eqn.invars
+    if p is unstack_p:
+        return array, array.aval.shape, params["axis"], eqn.outvars.index(v)
+    if p is split_p and len(set(params["sizes"])) == 1:
+        axis, n = params["axis"], len(params["sizes"])
+        shape = (*v.aval.shape[:axis], n, *v.aval.shape[axis:])
+        return array, shape, axis, eqn.outvars.index(v)
+    if p is squeeze_p and len(params["dimensions"]) == 1 and array in makers:
+        return _place_of_slice(makers[array], *params["dimensions"])
+    return None
+
+
+def _place_of_slice(eqn: ir.Eqn, axis: int) -> Any:
+    """The same for a slice of size 1 along an axis, whole along the others."""
+    if eqn.primitive is not slice_p or eqn.params["strides"] is not None:
+        return None
+    (array,) = eqn.invars
+    start = eqn.params["start_indices"][axis]
+    size = list(array.aval.shape)
+    size[axis] = 1
+    return (
+        (array, array.aval.shape, axis, start)
+        if eqn.outvars[0].aval.shape == tuple(size)
+        else None
+    )
+
+
+def _find_numbers(atoms: Sequence[Any]) -> _Rows | None:
+    first = atoms[0]
+    if any(type(v) is not ir.Literal or not _is_like(v, first) for v in atoms):
+        return None
+    values = [np.asarray(v.val, first.aval.dtype) for v in atoms]
+    if any(x.ndim for x in values):
+        return None
+    if all(x.tobytes() == values[0].tobytes() for x in values):
+        return _Same(first)
+    return _Numbers(atoms)
+
+
+def _is_like(v: Any, other: Any) -> bool:
+    a, b = v.aval, other.aval
+    return bool(
+        a.shape == b.shape and a.dtype == b.dtype and a.weak_type == b.weak_type
+    )
+
+
+def _is_alike(eqn: ir.Eqn, other: ir.Eqn) -> bool:
+    """Whether equations do the same to operands of the same types."""
+    p = eqn.primitive
+    return (
+        p is other.primitive
+        and (p.cost in _ELEMENTWISE or (p.cost in _MOVES and len(eqn.invars) == 1))
+        and not (p.multiple_results or eqn.effects or other.effects)
+        and eqn.params == other.params
+        and eqn.scope == other.scope
+        and all(map(_is_like, eqn.invars, other.invars))
+        and all(map(_is_like, eqn.outvars, other.outvars))
+    )
+
+
+def _parts(rows: _Rows) -> list[_Alike]:
+    """What is computed alike on the way to rows."""
+    parts: dict[tuple[ir.Eqn, ...], _Alike] = {}
+    left = [rows]
+    while left:
+        r = left.pop()
+        if type(r) is _Alike and r.eqns not in parts:
+            parts[r.eqns] = r
+            left.extend(r.operands)
+    return list(parts.values())
+
+
+# -- all rows at once ------------------------------------------------------------------
+
+
+def _write(program: ir.Olympuspr, joined: dict[ir.Eqn, _Alike]) -> ir.Olympuspr:
+    writer = _Writer()
+    for eqn in program.eqns:
+        if eqn in joined:
+            writer.write_joined(eqn, joined[eqn])
+        else:
+            writer.eqns.append(eqn.replace(invars=list(map(writer.read, eqn.invars))))
+    outvars = list(map(writer.read, program.outvars))
+    program = program.replace(eqns=writer.eqns, outvars=outvars)
+    used = [True] * len(program.outvars)
+    return partial_eval.dce_olympuspr(program, used, instantiate=True)[0]
+
+
+class _Writer:
+    """Writes equations on all rows.
+
+    Attributes:
+      eqns: the equations so far.
+    """
+
+    def __init__(self) -> None:
+        self.eqns: list[ir.Eqn] = []
+        # Values of all rows along a first axis, by what cuts or computes them.
+        self._written: dict[Any, Any] = {}
+        self._replaced: dict[Any, Any] = {}
+
+    def write_joined(self, eqn: ir.Eqn, rows: _Alike) -> None:
+        """What joins rows, from all rows along a first axis."""
+        (out,) = eqn.outvars
+        stacked = self._write(rows, eqn)
+
+        def run(x: Any) -> Any:
+            if eqn.primitive is stack_p:
+                return families.move_axis(x, 0, eqn.params["axis"])
+            x = families.move_axis(x, 0, eqn.params["dimension"])
+            return _reshape(x, out.aval.shape)
+
+        self._replaced[out] = self._record(eqn, run, [stacked])
+
+    def read(self, v: Any) -> Any:
+        """What is now read in place of a value."""
+        return v if type(v) is ir.Literal else self._replaced.get(v, v)
+
+    def _write(self, rows: _Rows, joining: ir.Eqn) -> Any:
+        """The value of all rows, along a first axis.
+
+        Args:
+          rows: how they are computed.
+          joining: what joins them, or others computed of them.
+        """
+        if type(rows) is _Numbers:
+            return _as_array(rows.literals)
+        assert isinstance(rows, (_Cut, _Alike))
+        key = rows if isinstance(rows, _Cut) else rows.eqns
+        if key not in self._written:
+            if isinstance(rows, _Cut):
+                self._written[key] = self._write_cut(rows, joining)
+            else:
+                self._written[key] = self._write_alike(rows, joining)
+        return self._written[key]
+
+    def _write_cut(self, rows: _Cut, joining: ir.Eqn) -> Any:
+        positions = rows.positions
+        first, last = sorted((positions[0], positions[-1]))
+        starts, limits = [0] * len(rows.shape), list(rows.shape)
+        strides = [1] * len(rows.shape)
+        starts[rows.axis], limits[rows.axis] = first, last + 1
+        strides[rows.axis] = abs(positions.step)
+
+        def run(x: Any) -> Any:
+            if rows.shape != rows.array.aval.shape:
+                x = _reshape(x, rows.shape)
+            if len(positions) < rows.shape[rows.axis]:
+                x = slice_(x, starts, limits, strides)
+            if positions.step < 0:
+                x = rev_p.bind(x, dimensions=(rows.axis,))
+            return families.move_axis(x, rows.axis, 0)
+
+        return self._record(joining, run, [self.read(rows.array)])
+
+    def _write_alike(self, rows: _Alike, joining: ir.Eqn) -> Any:
+        eqn, n = rows.eqns[0], len(joining.invars)
+        are_same = [type(r) is _Same for r in rows.operands]
+        dims = [None if same else 0 for same in are_same]
+
+        def run(*args: Any) -> Any:
+            p, axis = eqn.primitive, AxisData(None, n)
+            out, dim = p.batch(axis, args, dims, **eqn.params)
+            return families.move_axis(out, dim, 0)
+
+        operands = [
+            self.read(r.atom) if type(r) is _Same else self._write(r, joining)
+            for r in rows.operands
+        ]
+        return self._record(eqn, run, operands)
+
+    def _record(
+        self, eqn: ir.Eqn, run: Callable[..., Any], atoms: Sequence[Any]
+    ) -> Any:
+        """Writes what a function does to values, as where an equation comes from."""
+        avals = [v.aval for v in atoms]
+        traced, _ = partial_eval.trace_to_olympuspr(lambda *x: [run(*x)], avals, _INFO)
+        env: dict[Any, Any] = dict(zip(traced.invars, atoms, strict=True))
+        for new in traced.eqns:
+            inputs = [v if type(v) is ir.Literal else env.get(v, v) for v in new.invars]
+            self.eqns.append(
+                new.replace(invars=inputs, source=eqn.source, scope=eqn.scope)
+            )
+        (out,) = traced.outvars
+        return env.get(out, out)
+
+
+def _reshape(x: Any, shape: Sequence[int]) -> Any:
+    return reshape_p.bind(x, new_sizes=tuple(shape), dimensions=None, sharding=None)
+
+
+def _as_array(literals: Sequence[ir.Literal]) -> ir.Literal:
+    first = literals[0].aval
+    values = np.array([v.val for v in literals], first.dtype)
+    return ir.Literal(values, first.update(shape=values.shape))
