@@ -10,7 +10,7 @@ operations work on all rows.
 from __future__ import annotations
 
 import collections
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -18,8 +18,8 @@ import numpy as np
 from olympus._src.core import dtypes, ir, sizes
 from olympus._src.core.avals import ShapedArray
 from olympus._src.core.primitive import Cost
-from olympus._src.interpreters import partial_eval
 from olympus._src.interpreters.batching import AxisData
+from olympus._src.interpreters.rewriting import Rewriter
 from olympus._src.lax import families
 from olympus._src.lax.concatenation import concatenate_p, slice_, slice_p, split_p
 from olympus._src.lax.shaping import reshape_p, rev_p, squeeze_p
@@ -34,7 +34,6 @@ _MOST_READERS = 4
 _ELEMENTWISE = (Cost.CHEAP, Cost.BITS, Cost.EXPENSIVE)
 _MOVES = (Cost.MOVE, Cost.SPREAD)
 _JOINING = (stack_p, concatenate_p)
-_INFO = ir.DebugInfo("equal rows", "rows")
 
 
 class _Same(NamedTuple):
@@ -305,44 +304,32 @@ def _write(program: ir.Olympuspr, joined: dict[ir.Eqn, _Alike]) -> ir.Olympuspr:
         if eqn in joined:
             writer.write_joined(eqn, joined[eqn])
         else:
-            writer.eqns.append(eqn.replace(invars=list(map(writer.read, eqn.invars))))
-    outvars = list(map(writer.read, program.outvars))
-    program = program.replace(eqns=writer.eqns, outvars=outvars)
-    used = [True] * len(program.outvars)
-    return partial_eval.dce_olympuspr(program, used, instantiate=True)[0]
+            writer.keep(eqn)
+    return writer.finish(program)
 
 
-class _Writer:
-    """Writes equations on all rows.
-
-    Attributes:
-      eqns: the equations so far.
-    """
+class _Writer(Rewriter):
+    """Writes equations on all rows."""
 
     def __init__(self) -> None:
-        self.eqns: list[ir.Eqn] = []
+        super().__init__()
         # Values of all rows along a first axis, by what cuts or computes them.
         self._written: dict[Any, Any] = {}
-        self._replaced: dict[Any, Any] = {}
 
     def write_joined(self, eqn: ir.Eqn, rows: _Alike) -> None:
         """What joins rows, from all rows along a first axis."""
-        (out,) = eqn.outvars
-        stacked = self._write(rows, eqn)
+        stacked = self._write_rows(rows, eqn)
+        shape = eqn.outvars[0].aval.shape
 
         def run(x: Any) -> Any:
             if eqn.primitive is stack_p:
                 return families.move_axis(x, 0, eqn.params["axis"])
             x = families.move_axis(x, 0, eqn.params["dimension"])
-            return _reshape(x, out.aval.shape)
+            return _reshape(x, shape)
 
-        self._replaced[out] = self._record(eqn, run, [stacked])
+        self.replace(eqn, self.write(eqn, run, [stacked]))
 
-    def read(self, v: Any) -> Any:
-        """What is now read in place of a value."""
-        return v if type(v) is ir.Literal else self._replaced.get(v, v)
-
-    def _write(self, rows: _Rows, joining: ir.Eqn) -> Any:
+    def _write_rows(self, rows: _Rows, joining: ir.Eqn) -> Any:
         """The value of all rows, along a first axis.
 
         Args:
@@ -377,7 +364,7 @@ class _Writer:
                 x = rev_p.bind(x, dimensions=(rows.axis,))
             return families.move_axis(x, rows.axis, 0)
 
-        return self._record(joining, run, [self.read(rows.array)])
+        return self.write(joining, run, [self.read(rows.array)])
 
     def _write_alike(self, rows: _Alike, joining: ir.Eqn) -> Any:
         eqn, n = rows.eqns[0], len(joining.invars)
@@ -390,25 +377,10 @@ class _Writer:
             return families.move_axis(out, dim, 0)
 
         operands = [
-            self.read(r.atom) if type(r) is _Same else self._write(r, joining)
+            self.read(r.atom) if type(r) is _Same else self._write_rows(r, joining)
             for r in rows.operands
         ]
-        return self._record(eqn, run, operands)
-
-    def _record(
-        self, eqn: ir.Eqn, run: Callable[..., Any], atoms: Sequence[Any]
-    ) -> Any:
-        """Writes what a function does to values, as where an equation comes from."""
-        avals = [v.aval for v in atoms]
-        traced, _ = partial_eval.trace_to_olympuspr(lambda *x: [run(*x)], avals, _INFO)
-        env: dict[Any, Any] = dict(zip(traced.invars, atoms, strict=True))
-        for new in traced.eqns:
-            inputs = [v if type(v) is ir.Literal else env.get(v, v) for v in new.invars]
-            self.eqns.append(
-                new.replace(invars=inputs, source=eqn.source, scope=eqn.scope)
-            )
-        (out,) = traced.outvars
-        return env.get(out, out)
+        return self.write(eqn, run, operands)
 
 
 def _reshape(x: Any, shape: Sequence[int]) -> Any:

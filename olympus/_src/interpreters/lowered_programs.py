@@ -15,6 +15,7 @@ from olympus._src.interpreters import (
     donation_warnings,
     equal_rows,
     fusion_limits,
+    pad_sums,
     partial_eval,
     program_meshes,
     program_sizes,
@@ -253,7 +254,7 @@ def _lower(
     kept = kept_mask[n_consts:]
     in_avals = whole.in_avals[len(arrays) :]
     in_bodies = build_options.barriers_in_bodies
-    joined = equal_rows.join(whole) if division is None else whole
+    joined = equal_rows.join(pad_sums.merge(whole)) if division is None else whole
     limited = fusion_limits.limit(joined, platform, in_bodies)
     has_barriers = limited is not joined
     shared = output_aliases(limited, len(arrays), donated, kept, ref_use)

@@ -1,0 +1,217 @@
+"""Sums of arrays that are zero but for one part each, put together from their parts.
+
+The derivative of reading an array part by part, as `x[0]`, `x[1]`, ..., pads each part
+with zeros to the array's size and adds them all: of n parts each element is a sum of n.
+`merge` puts parts that do not overlap side by side.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from olympus._src.core import avals, ir, sizes
+from olympus._src.core.avals import ShapedArray
+from olympus._src.interpreters.rewriting import Rewriter
+from olympus._src.lax.concatenation import concatenate_p, pad_p
+from olympus._src.lax.families import add_any_p
+from olympus._src.lax.shaping import reshape_p
+
+_FEWEST_PARTS = 4
+
+
+class _Part(NamedTuple):
+    """An array that is zero but for a part.
+
+    Attributes:
+      term: the array.
+      value: the part, of the array's rank.
+      axis: the axis along which it is a part.
+      start, size: its place on the axis; where parts alternate, the first element's.
+      distance: of its elements on the axis; parts alternate where it is not 1.
+    """
+
+    term: Any
+    value: Any
+    axis: int
+    start: int
+    size: int
+    distance: int
+
+
+def merge(program: ir.Olympuspr) -> ir.Olympuspr:
+    """The program, with sums of many padded parts put together from the parts.
+
+    The same object where there are none.
+    """
+    if not _has_pads(program):
+        return program
+    result: ir.Olympuspr = program.derived("padded parts merged", _merge)
+    return result
+
+
+def _has_pads(program: ir.Olympuspr) -> bool:
+    return bool(program.derived("has padded parts", _look_for_pads))
+
+
+def _look_for_pads(program: ir.Olympuspr) -> bool:
+    n = sum(eqn.primitive is pad_p for eqn in program.eqns)
+    return n >= _FEWEST_PARTS or any(
+        any(map(_has_pads, ir.subprograms(eqn.params)))
+        for eqn in program.eqns
+        if eqn.params
+    )
+
+
+def _merge(program: ir.Olympuspr) -> ir.Olympuspr:
+    program = ir.map_subprograms(program, merge)
+    sums = _Sums(program)
+    writer = Rewriter()
+    is_changed = False
+    for eqn in program.eqns:
+        terms = sums.terms(eqn)
+        groups = _group(map(sums.part_of, terms)) if terms else []
+        if groups:
+            is_changed = True
+            _write(writer, eqn, terms, groups)
+        else:
+            writer.keep(eqn)
+    return writer.finish(program) if is_changed else program
+
+
+class _Sums:
+    """The sums in a program, and what they add."""
+
+    def __init__(self, program: ir.Olympuspr) -> None:
+        self._makers = {v: eqn for eqn in program.eqns for v in eqn.outvars}
+        self._readers: dict[Any, list[ir.Eqn | None]] = {}
+        for eqn in program.eqns:
+            for v in eqn.invars:
+                self._readers.setdefault(v, []).append(eqn)
+        for v in program.outvars:
+            self._readers.setdefault(v, []).append(None)
+
+    def terms(self, eqn: ir.Eqn) -> list[Any]:
+        """The values that a sum adds; none where another sum adds it."""
+        if not _is_sum(eqn) or self._is_inner(eqn):
+            return []
+        terms, left = [], eqn.invars[::-1]
+        while left:
+            v = left.pop()
+            maker = self._makers.get(v)
+            if maker is not None and _is_sum(maker) and self._is_inner(maker):
+                left.extend(maker.invars[::-1])
+            else:
+                terms.append(v)
+        return terms
+
+    def _is_inner(self, eqn: ir.Eqn) -> bool:
+        """Whether only another sum reads a result."""
+        readers = self._readers.get(eqn.outvars[0], [])
+        return len(readers) == 1 and readers[0] is not None and _is_sum(readers[0])
+
+    def part_of(self, v: Any) -> _Part | None:
+        """How a value is zero but for a part, along one axis."""
+        eqn = self._makers.get(v)
+        if eqn is None or eqn.primitive is not pad_p:
+            return None
+        if len(self._readers[v]) > 1 or not _is_zero(eqn.invars[1]):
+            return None
+        config = eqn.params["padding_config"]
+        axes = [i for i, sizes in enumerate(config) if any(sizes)]
+        if len(axes) != 1:
+            return None
+        (axis,) = axes
+        low, high, interior = config[axis]
+        size = eqn.invars[0].aval.shape[axis]
+        if min(low, high) < 0 or size == 0:
+            return None
+        if interior and low + high != interior:  # not one of parts that alternate
+            return None
+        return _Part(v, eqn.invars[0], axis, low, 1 if interior else size, interior + 1)
+
+
+def _is_sum(eqn: ir.Eqn) -> bool:
+    aval = eqn.outvars[0].aval
+    return (
+        eqn.primitive is add_any_p
+        and type(aval) is ShapedArray
+        and aval.explicit is None
+        and not aval.vma
+        and sizes.is_constant_shape(aval.shape)
+    )
+
+
+def _is_zero(v: Any) -> bool:
+    return type(v) is ir.Literal and not np.any(np.asarray(v.val))
+
+
+def _group(parts: Any) -> list[list[_Part]]:
+    """Groups of parts that do not overlap; none where that saves little."""
+    known = [p for p in parts if p is not None]
+    groups: dict[tuple[int, int], list[list[_Part]]] = {}
+    for part in sorted(known, key=lambda p: p.start):
+        rows = groups.setdefault((part.axis, part.distance), [])
+        for row in rows:
+            if row[-1].start + row[-1].size <= part.start:
+                row.append(part)
+                break
+        else:
+            rows.append([part])
+    return [
+        row for rows in groups.values() for row in rows if len(row) >= _FEWEST_PARTS
+    ]
+
+
+def _write(
+    writer: Rewriter,
+    eqn: ir.Eqn,
+    terms: Sequence[Any],
+    groups: Sequence[Sequence[_Part]],
+) -> None:
+    """Writes a sum: of groups of parts, and the terms that are in none."""
+    aval = eqn.outvars[0].aval
+    grouped = {part.term for group in groups for part in group}
+    values = [writer.read(v) for v in terms if v not in grouped]
+    for group in groups:
+        parts = [writer.read(part.value) for part in group]
+        values.append(
+            writer.write(eqn, lambda *xs, g=group: _put_together(xs, g, aval), parts)
+        )
+    total = values[0]
+    for value in values[1:]:
+        total = writer.write(eqn, add_any_p.bind, [total, value])
+    writer.replace(eqn, total)
+
+
+def _put_together(xs: Sequence[Any], group: Sequence[_Part], aval: Any) -> Any:
+    """The whole of parts in their order, with zeros between them."""
+    axis, distance = group[0].axis, group[0].distance
+    size = aval.shape[axis]
+    if distance > 1:  # the parts' elements are along `axis`, the parts along the next
+        shape = (*aval.shape[:axis], size // distance, 1, *aval.shape[axis + 1 :])
+        xs = [_reshape(x, shape) for x in xs]
+        axis, size = axis + 1, distance
+    ends = [*[part.start for part in group[1:]], size]
+    gaps = [end - p.start - p.size for p, end in zip(group, ends, strict=True)]
+    lows = [group[0].start] + [0] * (len(group) - 1)
+    padded = [_pad(*row, axis) for row in zip(xs, lows, gaps, strict=True)]
+    return _reshape(concatenate_p.bind(*padded, dimension=axis), aval.shape)
+
+
+def _pad(x: Any, low: int, high: int, axis: int) -> Any:
+    if not (low or high):
+        return x
+    aval = avals.aval_of(x)
+    config = [(0, 0, 0)] * aval.ndim
+    config[axis] = (low, high, 0)
+    zero = np.zeros((), aval.dtype)[()]
+    return pad_p.bind(x, zero, padding_config=tuple(config))
+
+
+def _reshape(x: Any, shape: Sequence[int]) -> Any:
+    if avals.aval_of(x).shape == tuple(shape):
+        return x
+    return reshape_p.bind(x, new_sizes=tuple(shape), dimensions=None, sharding=None)

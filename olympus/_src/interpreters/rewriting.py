@@ -1,0 +1,64 @@
+"""Programs written again, with some results computed in another way."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from olympus._src.core import ir
+from olympus._src.interpreters import partial_eval
+
+_INFO = ir.DebugInfo("rewriting", "program")
+
+
+class Rewriter:
+    """Writes the equations of a program, and others in place of some."""
+
+    def __init__(self) -> None:
+        self._eqns: list[ir.Eqn] = []
+        self._replaced: dict[Any, Any] = {}
+
+    def keep(self, eqn: ir.Eqn) -> None:
+        """Writes an equation, which reads what replaces its operands."""
+        if self._replaced and not self._replaced.keys().isdisjoint(eqn.invars):
+            eqn = eqn.replace(invars=list(map(self.read, eqn.invars)))
+        self._eqns.append(eqn)
+
+    def read(self, v: Any) -> Any:
+        """What is now read in place of a value."""
+        return v if type(v) is ir.Literal else self._replaced.get(v, v)
+
+    def replace(self, eqn: ir.Eqn, value: Any) -> None:
+        """Has a value be read in place of an equation's one result."""
+        self._replaced[eqn.outvars[0]] = value
+
+    def write(self, eqn: ir.Eqn, run: Callable[..., Any], values: Sequence[Any]) -> Any:
+        """Writes what a function does to values; gives its result.
+
+        Args:
+          eqn: whose place in the user's source it gets.
+          run: takes a tracer for each value.
+          values: variables and literals, as the new program has them.
+        """
+        traced, consts = partial_eval.trace_to_olympuspr(
+            lambda *args: [run(*args)], [v.aval for v in values], _INFO
+        )
+        env: dict[Any, Any] = dict(zip(traced.invars, values, strict=True))
+        for v, x in zip(traced.constvars, consts, strict=True):
+            env[v] = ir.Literal(np.asarray(x), v.aval)
+        for new in traced.eqns:
+            inputs = [v if type(v) is ir.Literal else env.get(v, v) for v in new.invars]
+            self._eqns.append(
+                new.replace(invars=inputs, source=eqn.source, scope=eqn.scope)
+            )
+        (out,) = traced.outvars
+        return out if type(out) is ir.Literal else env.get(out, out)
+
+    def finish(self, program: ir.Olympuspr) -> ir.Olympuspr:
+        """The program with the equations so far, as far as something needs them."""
+        outvars = list(map(self.read, program.outvars))
+        written = program.replace(eqns=self._eqns, outvars=outvars)
+        used = [True] * len(outvars)
+        return partial_eval.dce_olympuspr(written, used, instantiate=True)[0]

@@ -1,0 +1,119 @@
+"""Derivatives of arrays read part by part are put together from their parts."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import olympus
+import olympus.numpy as jnp
+from olympus import lax
+from olympus._src.interpreters import pad_sums
+
+X = np.linspace(-1, 1, 48, dtype=np.float32).reshape(8, 6)
+
+
+def weighted(parts):
+    return sum(jnp.sin(part).sum() * (i + 1) for i, part in enumerate(parts))
+
+
+def gradient_by_parts(x, indices):
+    """The same derivative by NumPy."""
+    total = np.zeros_like(x)
+    for i, index in enumerate(indices):
+        total[index] += np.cos(x[index]) * (i + 1)
+    return total
+
+
+CASES = {  # what is read; how many arrays are put together in the derivative
+    "rows": (range(8), 1),
+    "columns": ([np.s_[:, j] for j in range(6)], 1),
+    "some rows": ([1, 2, 4, 6], 1),
+    "pieces": ([np.s_[:2], np.s_[2:3], np.s_[3:7], np.s_[7:]], 1),
+    "alternating": ([np.s_[i::4] for i in range(4)], 1),
+    "some alternating": ([np.s_[:, i::6] for i in (0, 2, 3, 5)], 1),
+    "twice": ([*range(8), *range(8)], 2),
+    "overlapping": ([np.s_[i : i + 3] for i in range(6)], 0),
+    "elements": ([(0, j) for j in range(6)], 0),
+    "few": (range(3), 0),
+}
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_derivatives(case):
+    indices, n = CASES[case]
+    grad = olympus.grad(lambda x: weighted([x[i] for i in indices]))
+    expected = gradient_by_parts(X, indices)
+    np.testing.assert_allclose(olympus.jit(grad)(X), expected, rtol=2e-5, atol=1e-6)
+    merged = pad_sums.merge(olympus.make_olympuspr(grad)(X).olympuspr)
+    assert [eqn.primitive for eqn in merged.eqns].count(lax.concatenate_p) == n
+
+
+@st.composite
+def indices(draw):
+    def index(size):
+        kind = draw(st.sampled_from(("all", "one", "piece", "step")))
+        if kind == "one":
+            return draw(st.integers(0, size - 1))
+        if kind == "all":
+            return slice(None)
+        start = draw(st.integers(0, size - 1))
+        if kind == "piece":
+            return slice(start, draw(st.integers(start, size)))
+        return slice(start, None, draw(st.integers(1, 4)))
+
+    return index(8), index(6)
+
+
+@settings(max_examples=25, deadline=None)
+@given(st.lists(indices(), min_size=3, max_size=14))
+def test_any_parts(parts):
+    grad = olympus.jit(olympus.grad(lambda x: weighted([x[i] for i in parts])))
+    expected = gradient_by_parts(X, parts)
+    np.testing.assert_allclose(grad(X), expected, rtol=1e-4, atol=1e-5)
+
+
+def test_padded_values_that_are_read_elsewhere():
+    def f(x):
+        padded = [jnp.pad(x[i : i + 1], ((i, 7 - i), (0, 0))) for i in range(8)]
+        total, pull = olympus.vjp(lambda *xs: tuple([x] * 8 for x in xs), *padded)
+        return pull(total)
+
+    outs = olympus.jit(f)(X)
+    for i, out in enumerate(outs):
+        expected = np.zeros_like(X)
+        expected[i] = 8 * X[i]
+        np.testing.assert_allclose(out, expected, rtol=1e-6)
+
+
+@pytest.mark.parametrize("dtype", ["bfloat16", "float16", "complex64", "float64"])
+def test_dtypes(dtype):
+    with olympus.enable_x64(dtype == "float64"):
+        x = jnp.asarray(X, dtype)
+        _, pull = olympus.vjp(lambda x: [x[i] for i in range(8)], x)
+        out = olympus.jit(pull)([row * 2 for row in x])[0]
+        assert out.dtype == x.dtype
+        np.testing.assert_array_equal(out, x * 2)
+
+
+def test_within_loops_and_maps():
+    def f(x):
+        return lax.scan(
+            lambda c, _: (c + weighted([x[i] * c for i in range(8)]), None),
+            1.0,
+            None,
+            length=3,
+        )[0]
+
+    def whole(x):
+        scales = jnp.arange(1.0, 9.0)[:, None]
+        return lax.scan(
+            lambda c, _: (c + (jnp.sin(x * c) * scales).sum(), None),
+            1.0,
+            None,
+            length=3,
+        )[0]
+
+    x = X[None] * np.array([0.1, 0.2], np.float32)[:, None, None]
+    got = olympus.jit(olympus.vmap(olympus.grad(f)))(x)
+    np.testing.assert_allclose(got, olympus.vmap(olympus.grad(whole))(x), rtol=1e-3)
