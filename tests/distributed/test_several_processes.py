@@ -57,6 +57,14 @@ for spec in SPECS:
     out = multihost_utils.process_allgather(gradient(w, x))
     np.testing.assert_allclose(out, values.T @ (2 * t * (1 - t**2)), rtol=1e-4)
 
+x = olympus.device_put(values, NamedSharding(mesh, P("p")))
+try:
+    olympus.jit(lambda y: x * y)(2.0)
+except RuntimeError as error:
+    assert "A jitted function takes it as an argument" in str(error), error
+else:
+    raise AssertionError("no error")
+
 # Each process gives its own block.
 blocks = np.split(values, 2)
 sharding = NamedSharding(mesh, P("p", "d"))
