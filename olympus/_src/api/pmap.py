@@ -95,11 +95,11 @@ def pmap(
             )
         blocks = process_blocks.Blocks(mapping.name, chosen, here)
         blocks.check(mapping.size(args, kwargs, None))
-        given = tree.tree_leaves([args[i] for i in donated])
+        to_delete = tree.tree_leaves([args[i] for i in donated])
         args, kwargs = mapping.map_operands(blocks.join, args, kwargs)
 
         def finish(result: Any) -> Any:
-            for x in given:
+            for x in to_delete:
                 if type(x) is ArrayImpl:  # its parts are donated already
                     x.delete()
             return mapping.map_results(blocks.own, result)
