@@ -57,6 +57,14 @@ for spec in SPECS:
     out = multihost_utils.process_allgather(gradient(w, x))
     np.testing.assert_allclose(out, values.T @ (2 * t * (1 - t**2)), rtol=1e-4)
 
+x = olympus.device_put(values, NamedSharding(mesh, P("p")))
+try:
+    olympus.jit(lambda y: x * y)(2.0)
+except RuntimeError as error:
+    assert "A jitted function takes it as an argument" in str(error), error
+else:
+    raise AssertionError("no error")
+
 # Each process gives its own block.
 blocks = np.split(values, 2)
 sharding = NamedSharding(mesh, P("p", "d"))
@@ -220,3 +228,61 @@ else:
 
 def test_a_mesh_over_both_processes_is_where_values_are():
     processes.run_well(2, UNDER_A_MESH)
+
+
+# `pmap` over the devices of all processes, of which each gives and gets its own.
+PMAP = """
+from olympus import lax
+from olympus.experimental import multihost_utils
+
+values = np.arange(16, dtype="float32").reshape(4, 4)
+mine = values[2 * me : 2 * me + 2]
+keys = olympus.random.split(olympus.random.key(3), 4)
+order = olympus.devices()[::-1]
+cases = [
+    (lambda v: lax.psum(v, "i"), {}, [mine], [values.sum(0)] * 2),
+    (lambda v: v[0] * 0 + lax.axis_index("i"), {}, [mine], [2 * me, 2 * me + 1]),
+    (lambda v: v[0] * 0 + lax.axis_index("i"), {"devices": order}, [mine],
+     [2 - 2 * me, 3 - 2 * me]),
+    (lambda v, w: v * w["w"], {"in_axes": (0, None)}, [mine, {"w": np.float32(3)}],
+     mine * 3),
+    (lambda v: v + 1, {"in_axes": -1, "out_axes": -1}, [mine.T], mine.T + 1),
+    (lambda v: lax.pmax(v, "i"), {"out_axes": None}, [mine], values.max(0)),
+    (lambda v, n: v * n, {"static_broadcasted_argnums": 1}, [mine, 3], mine * 3),
+    (lambda v: lax.psum(v, "i"), {"axis_size": 4}, [mine], [values.sum(0)] * 2),
+    (lambda v: lax.psum(v, "i"), {"devices": olympus.local_devices()}, [mine],
+     [mine.sum(0)] * 2),
+    (lambda k: olympus.random.uniform(k, (2,)), {}, [keys[2 * me : 2 * me + 2]],
+     [olympus.random.uniform(k, (2,)) for k in keys[2 * me : 2 * me + 2]]),
+    (lambda v: lax.pmean(olympus.grad(lambda u: (u**2).sum())(v), "i"), {}, [mine],
+     [2 * values.mean(0)] * 2),
+]
+for f, options, args, want in cases:
+    out = olympus.pmap(f, axis_name="i", **options)(*args)
+    np.testing.assert_allclose(out, want, 1e-6)
+    assert out.is_fully_addressable
+    assert out.sharding.device_set == set(olympus.local_devices())
+
+# What one call returns the next one takes, in place.
+step = olympus.pmap(lambda v: v + lax.psum(v, "i"), axis_name="i", donate_argnums=0)
+first = olympus.pmap(lambda v: v)(mine)
+out = step(first)
+np.testing.assert_allclose(step(out), mine + 6 * values.sum(0), 1e-6)
+assert out.is_deleted() and first.is_deleted()
+
+for call, message in (
+    (lambda: olympus.pmap(lambda v: v)(mine[:1]), "one element for each of its own"),
+    (lambda: olympus.pmap(lambda v: v, axis_size=2)(mine), "got 2 for 4"),
+    (lambda: olympus.jit(olympus.pmap(lambda v: v))(mine), "apply transformations to"),
+):
+    try:
+        call()
+    except ValueError as error:
+        assert message in str(error), error
+    else:
+        raise AssertionError(message)
+"""
+
+
+def test_pmap_over_both_processes():
+    processes.run_well(2, PMAP)

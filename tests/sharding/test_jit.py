@@ -12,6 +12,7 @@ import olympus.numpy as jnp
 from olympus import lax
 from olympus.experimental import io_callback, serialize_executable
 from olympus.sharding import (
+    AxisType,
     Mesh,
     NamedSharding,
     PartitionSpec,
@@ -479,3 +480,29 @@ def test_a_compiled_function_takes_arrays_from_where_they_are():
             elsewhere = compiled(jnp.asarray(X + 2))
         np.testing.assert_array_equal(elsewhere, X + 2 + 1)
         assert elsewhere.devices() == {first}
+
+
+NAMES = {
+    "other letters": ("é", "日"),
+    "quotes": ('"', "'"),
+    "lines": ("x\n", "x\\n"),
+    "signs that stand for others": ("%", "%25"),
+    "controls": ("\x12", '"'),
+    "nothing": ("", " "),
+    "half of a letter": ("\ud800", "x"),
+    "a number and its text": (1, "1"),
+    "a number and its mark": (12, "#12"),
+}
+
+
+@pytest.mark.parametrize("names", NAMES.values(), ids=NAMES)
+def test_names_of_mesh_axes(names):
+    """XLA ends the process at letters of names that MLIR escapes."""
+    over = olympus.make_mesh((4, 2), names, (AxisType.Auto,) * 2)
+    x = divide(X, *names, over=over)
+    place = NamedSharding(over, P(names[1], names[0]))
+    out = olympus.jit(lambda x: x @ x.T, out_shardings=place)(x)
+    np.testing.assert_allclose(out, X @ X.T, 1e-6)
+    assert entries(out) == (names[1], names[0])
+    out = olympus.jit(lambda x: (x @ x.T).reshape(2, 4, 8))(x)
+    np.testing.assert_allclose(out, (X @ X.T).reshape(2, 4, 8), 1e-6)

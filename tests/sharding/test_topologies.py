@@ -115,7 +115,9 @@ def test_devices_of_a_description(described: list[Any]) -> None:
     place = SingleDeviceSharding(device)
     with pytest.raises(ValueError, match=r"memory_kind: must be one of 'device', 'pin"):
         place.with_memory_kind("vmem")
-    mesh = topologies.make_mesh(topologies.TopologyDescription(described), (1,), ("x",))
+    mesh = topologies.make_mesh(
+        topologies.TopologyDescription(described[:1]), (1,), ("x",)
+    )
     assert mesh.local_devices == []
     assert NamedSharding(mesh, P("x")).memory_kind == "device"
     with pytest.raises(ValueError, match=r"memory_kind: must be one of 'device', 'pin"):

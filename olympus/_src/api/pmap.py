@@ -10,13 +10,14 @@ import numpy as np
 
 from olympus._src import tree
 from olympus._src.api import jit as jit_
-from olympus._src.api import parameters
+from olympus._src.api import parameters, process_blocks
 from olympus._src.api.shard_map import shard_map
 from olympus._src.core import avals as avals_
 from olympus._src.core.array_type import PyTree
 from olympus._src.foundation import source_info, tracebacks
 from olympus._src.lax import families, shaping
 from olympus._src.runtime import client
+from olympus._src.runtime.array import ArrayImpl
 from olympus._src.runtime.versions import Device
 from olympus._src.sharding.meshes import Mesh
 from olympus._src.sharding.specs import PartitionSpec
@@ -39,6 +40,9 @@ def pmap(
     It is `jit` of `shard_map` over a mesh of one axis, without that axis inside. In new
     programs, prefer `jit` with shardings, or `shard_map`.
 
+    In a program of several processes all of them call it. Each gives one element for
+    each of its own devices, and gets theirs back; collectives are over all devices.
+
     Args:
       fun: a function of arrays and pytrees of them.
       axis_name: what collectives inside call the axis.
@@ -48,9 +52,10 @@ def pmap(
       out_axes: the same for the result: where the mapped axis is, or None for the
         result of the first device alone.
       static_broadcasted_argnums: positions of arguments that are Python values.
-      devices: the devices; default the first of the platform.
+      devices: the devices; default the first of the platform, or all of them where the
+        program has several processes.
       backend: the platform.
-      axis_size: the size of the axis, which is checked.
+      axis_size: the size of the axis in all processes, which is checked.
       donate_argnums: positions of arguments whose memory results may take over.
 
     Returns:
@@ -76,18 +81,40 @@ def pmap(
     mapping = _Mapping(fun, axis_name, in_axes, out_axes, static, donated)
     known = list(devices) if devices is not None else None
 
-    def program(args: Any, kwargs: Any) -> Any:
-        size = mapping.size(args, kwargs, axis_size)
-        own = client.devices(backend) if known is None else known
-        return mapping.program(size, tuple(own))
+    def resolve(args: Any, kwargs: Any) -> tuple[Any, Any, Any, Any]:
+        """The program, its arguments, and what makes this process's results of its."""
+        chosen = tuple(client.devices(backend) if known is None else known)
+        here = tuple([d for d in chosen if d.process_index == client.process_index()])
+        if here == chosen:
+            size = mapping.size(args, kwargs, axis_size)
+            return mapping.program(size, chosen), args, kwargs, lambda result: result
+        if axis_size not in (None, len(chosen)):
+            raise ValueError(
+                f"pmap: axis_size must be the number of devices of all processes, got "
+                f"{axis_size} for {len(chosen)}"
+            )
+        blocks = process_blocks.Blocks(mapping.name, chosen, here)
+        blocks.check(mapping.size(args, kwargs, None))
+        to_delete = tree.tree_leaves([args[i] for i in donated])
+        args, kwargs = mapping.map_operands(blocks.join, args, kwargs)
+
+        def finish(result: Any) -> Any:
+            for x in to_delete:
+                if type(x) is ArrayImpl:  # its parts are donated already
+                    x.delete()
+            return mapping.map_results(blocks.own, result)
+
+        return mapping.program(len(chosen), chosen), args, kwargs, finish
 
     @tracebacks.api_boundary
     def run_on_devices(*args: Any, **kwargs: Any) -> Any:
-        return program(args, kwargs)(*args, **kwargs)
+        program, args, kwargs, finish = resolve(args, kwargs)
+        return finish(program(*args, **kwargs))
 
     def lower(*args: Any, **kwargs: Any) -> Any:
         """Traces and lowers for these arguments."""
-        return program(args, kwargs).lower(*args, **kwargs)
+        program, args, kwargs, _ = resolve(args, kwargs)
+        return program.lower(*args, **kwargs)
 
     name = source_info.function_name(fun)
     run_on_devices.__name__ = run_on_devices.__qualname__ = name
@@ -183,6 +210,20 @@ class _Mapping:
             )
         return next(iter(sizes))
 
+    def map_operands(
+        self, f: Callable[[Any, int | None], Any], args: Any, kwargs: Any
+    ) -> tuple[tuple[Any, ...], dict[str, Any]]:
+        """A function of the arguments that are arrays and their axes; others stay."""
+        fixed = {i % len(args): args[i] for i in self.static} if args else {}
+        dynamic = self._dynamic(args)
+        leaves, structure = tree.tree_flatten((dynamic, kwargs))
+        rows = zip(leaves, self._axes(dynamic, kwargs), strict=True)
+        positional, named = structure.unflatten([f(x, axis) for x, axis in rows])
+        whole = list(positional)
+        for i in sorted(fixed):
+            whole.insert(i, fixed[i])
+        return tuple(whole), named
+
     def program(self, size: int, devices: tuple[Device, ...]) -> Any:
         """The jitted function over the first devices."""
         if size > len(devices):
@@ -223,7 +264,7 @@ class _Mapping:
                 whole = list(positional)
                 for i in sorted(fixed):
                     whole.insert(i, fixed[i])
-                return self._map_results(_in_front, self.fun(*whole, **named))
+                return self.map_results(_in_front, self.fun(*whole, **named))
 
             outs = shard_map(
                 local,
@@ -236,21 +277,21 @@ class _Mapping:
                 ),
                 check_vma=False,
             )(*leaves)
-            return self._map_results(_from_front, outs)
+            return self.map_results(_from_front, outs)
 
         run.__name__ = run.__qualname__ = source_info.function_name(self.fun)
         run.__signature__ = _signature_of(self.fun)  # type: ignore[attr-defined]
         run.__wrapped__ = self.fun  # type: ignore[attr-defined]
         return run
 
-    def _map_results(self, f: Callable[[Any, int], Any], result: Any) -> Any:
-        """A function of the results that are mapped and their axes; others stay."""
+    def map_results(self, f: Callable[[Any, int | None], Any], result: Any) -> Any:
+        """A function of the results and their mapped axes, which may be None."""
         outs, structure = tree.tree_flatten(result)
         axes = tree.broadcast_prefix(
             self.out_axes, result, _is_none, what="pmap out_axes", full_name="result"
         )
         rows = zip(outs, axes, strict=True)
-        return structure.unflatten([x if a is None else f(x, a) for x, a in rows])
+        return structure.unflatten([f(x, axis) for x, axis in rows])
 
     def _spec(self, axis: int | None) -> PartitionSpec:
         if axis is None:
@@ -258,12 +299,13 @@ class _Mapping:
         return PartitionSpec(*[None] * axis, self.name)
 
 
-def _in_front(x: Any, axis: int) -> Any:
-    del axis
-    return shaping.expand_dims(x, (0,))
+def _in_front(x: Any, axis: int | None) -> Any:
+    return x if axis is None else shaping.expand_dims(x, (0,))
 
 
-def _from_front(x: Any, axis: int) -> Any:
+def _from_front(x: Any, axis: int | None) -> Any:
+    if axis is None:
+        return x
     return families.move_axis(x, 0, axis % avals_.aval_of(x).ndim)
 
 

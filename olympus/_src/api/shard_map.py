@@ -247,6 +247,7 @@ def _call(
         mesh=manual.mesh,
         manual_axes=manual.axes,
         check_vma=manual.checks,
+        spread=manual.spread,
         in_specs=(PartitionSpec(),) * len(body.consts) + tuple(specs),
         out_specs=tuple(result_specs),
     )

@@ -16,7 +16,7 @@ from olympus._src.interpreters import batching, concrete_arrays, evaluate
 from olympus._src.lax import families, reductions
 from olympus._src.programs import inner_programs, parameter_names
 from olympus._src.sharding.named import NamedSharding
-from olympus._src.sharding.specs import PartitionSpec
+from olympus._src.sharding.specs import PartitionSpec, names_of
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -296,7 +296,14 @@ class _Mapping:
                 f"vmap: mapped axes of all arguments of {self.name} must be divided "
                 f"alike, got {listed}; reshard one, as in olympus.reshard(x, P(...))"
             )
-        ((entry, (_, aval)),) = known.items()
+        ((entry, (i, aval)),) = known.items()
+        asked = self.spmd_axis_name
+        if asked is not None and asked != names_of(entry):
+            raise ValueError(
+                "vmap spmd_axis_name: must be the axes that types say divide the "
+                f"mapped axis, got {asked} for {self._path(i, args, kwargs)} of type "
+                f"{aval.short()}; leave it out, or reshard the argument"
+            )
         return NamedSharding(aval.explicit.mesh, PartitionSpec(entry))
 
     # -- messages ------------------------------------------------------------------

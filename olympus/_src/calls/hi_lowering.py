@@ -8,7 +8,7 @@ from olympus._src.calls.pjit import pjit_p
 from olympus._src.calls.shard_map import refuse_high_type, shard_map_p
 from olympus._src.core import avals as avals_
 from olympus._src.interpreters import hi_lowering
-from olympus._src.lax.manual_axes import Manual, manual_over
+from olympus._src.lax.manual_axes import manual_of, manual_over
 from olympus._src.sharding.specs import PartitionSpec
 
 
@@ -27,8 +27,7 @@ def shard_map(*args: Any, jaxpr: Any, **params: Any) -> Any:
     for aval in (*jaxpr.in_avals, *jaxpr.out_avals):
         if aval.is_high:
             raise refuse_high_type(aval)
-    manual = Manual(params["mesh"], params["manual_axes"], params["check_vma"])
-    with manual_over(manual):
+    with manual_over(manual_of(params)):
         low, first = hi_lowering.lower_closed(jaxpr)
     params["in_specs"] = (PartitionSpec(),) * len(first) + params["in_specs"]
     return shard_map_p.bind(*first, *args, jaxpr=low.closed, **params)

@@ -9,13 +9,14 @@ from typing import Any
 
 import numpy as np
 
+from olympus._src.calls import shard_map_batching
 from olympus._src.core import avals as avals_
 from olympus._src.core import explicit_shardings, ir, trace
 from olympus._src.core.primitive import LateRule, Primitive, as_abstract_says
 from olympus._src.core.symbolic_values import Linear
-from olympus._src.interpreters import ad, batching, discharge
+from olympus._src.interpreters import ad, discharge
 from olympus._src.lax import collectives, elementwise, shaping
-from olympus._src.lax.manual_axes import Manual, manual_over
+from olympus._src.lax.manual_axes import Manual, manual_of, manual_over
 from olympus._src.lowering import module as lowering
 from olympus._src.lowering import partitioning, types
 from olympus._src.programs import call_rules, inner_programs
@@ -86,7 +87,7 @@ def _effects(*args: Any, jaxpr: Any, **_: Any) -> Any:
 
 def _lower(
     ctx: Any, *operands: str, jaxpr: Any, mesh: Any, manual_axes: Any,
-    check_vma: bool, in_specs: Any, out_specs: Any,
+    check_vma: bool, in_specs: Any, out_specs: Any, **_: Any,
 ) -> Any:  # fmt: skip
     if isinstance(mesh, AbstractMesh):
         raise ValueError(
@@ -144,7 +145,7 @@ def _manual_within(outer: Any, mesh: Any, axes: tuple[Any, ...]) -> Manual:
 
 def _jvp(primals: Any, tangents: Any, *, jaxpr: Any, **params: Any) -> Any:
     nonzero = call_rules.nonzero_flags(tangents)
-    manual = _manual_of(params)
+    manual = manual_of(params)
 
     def differentiate(p: ir.Olympuspr) -> Any:
         with manual_over(manual):
@@ -172,10 +173,6 @@ def _bind_with_consts(
     return shard_map_p.bind(*consts, *operands, jaxpr=closed, **params)
 
 
-def _manual_of(params: dict[str, Any]) -> Manual:
-    return Manual(params["mesh"], params["manual_axes"], params["check_vma"])
-
-
 def _tangents(nonzero: Any, slopes: Any, outs: Any) -> list[Any]:
     return call_rules.fill_zeros(nonzero, slopes, list(map(avals_.aval_of, outs)))
 
@@ -183,10 +180,11 @@ def _tangents(nonzero: Any, slopes: Any, outs: Any) -> list[Any]:
 def _linearize(primals: Any, tangents: Any, *, jaxpr: Any, **params: Any) -> Any:
     """Runs the program once; its residuals are stacked over the devices."""
     nonzero = call_rules.nonzero_flags(tangents)
-    manual = _manual_of(params)
+    manual = manual_of(params)
+    key = nonzero, manual, params["in_specs"], trace.current.pushes_forward
     split = jaxpr.olympuspr.derived(
-        ("shard_map linearized", nonzero, manual, trace.current.pushes_forward),
-        lambda p: _Split(p, nonzero, manual),
+        ("shard_map linearized", *key),
+        lambda p: _Split(p, nonzero, manual, params["in_specs"]),
     )
     n = len(jaxpr.out_avals)
     first = dict(params)
@@ -219,7 +217,11 @@ class _Split:
     """
 
     def __init__(
-        self, program: ir.Olympuspr, nonzero: Sequence[bool], manual: Manual
+        self,
+        program: ir.Olympuspr,
+        nonzero: Sequence[bool],
+        manual: Manual,
+        in_specs: Sequence[PartitionSpec],
     ) -> None:
         with manual_over(manual):
             forward, linear, self.zeros = ad.linearize_olympuspr(program, nonzero)
@@ -232,7 +234,8 @@ class _Split:
                 positions[v] for v, i in zip(residuals, is_input, strict=True) if i
             ]
             others = [v for v, i in zip(residuals, is_input, strict=True) if not i]
-            self.specs = tuple([_stack_spec(v.aval, manual) for v in others])
+            axes = _differing_axes(body, in_specs, manual)
+            self.specs = tuple([_stack_spec(v.aval, axes, manual) for v in others])
             small = body.replace(outvars=[*body.outvars[:n], *others])
             self.forward = _retrace(
                 ir.ClosedOlympuspr(small, forward.consts),
@@ -276,9 +279,21 @@ def _stacked_aval(aval: Any) -> Any:
     return aval.update(shape=(1, *aval.shape))
 
 
-def _stack_spec(aval: Any, manual: Manual) -> PartitionSpec:
-    axes = [n for n in manual.axes if not manual.checks or n in aval.vma]
-    return PartitionSpec(tuple(axes))
+def _stack_spec(aval: Any, axes: tuple[Any, ...], manual: Manual) -> PartitionSpec:
+    return PartitionSpec(tuple([n for n in axes if not manual.checks or n in aval.vma]))
+
+
+def _differing_axes(
+    program: ir.Olympuspr, specs: Sequence[PartitionSpec], manual: Manual
+) -> tuple[Any, ...]:
+    """The manual axes along which values may differ, or be combined.
+
+    Along an axis that neither specs nor the program name all devices do the same.
+    """
+    if program.effects:  # which devices may answer differently
+        return manual.axes
+    named = ir.axis_names(program).union(*[axes_of(s.partitions) for s in specs])
+    return tuple([n for n in manual.axes if n in named])
 
 
 def _retrace(
@@ -292,9 +307,10 @@ def _retrace(
 def _transpose(cts: Any, *args: Any, jaxpr: Any, **params: Any) -> Any:
     linear = tuple([type(x) is Linear for x in args])
     nonzero = call_rules.nonzero_flags(cts)
-    manual = _manual_of(params)
+    manual = manual_of(params)
     ct_specs = call_rules.select(params["out_specs"], nonzero)
     linear_specs = call_rules.select(params["in_specs"], linear)
+    all_specs = params["in_specs"], params["out_specs"]
 
     def transpose(p: ir.Olympuspr) -> Any:
         with manual_over(manual):
@@ -302,11 +318,13 @@ def _transpose(cts: Any, *args: Any, jaxpr: Any, **params: Any) -> Any:
             if not manual.checks:
                 n_known = len(linear) - sum(linear)
                 back = call_rules.select(linear_specs, in_nonzero)
-                program = _rescale(program, n_known, ct_specs, back, manual)
+                axes = _differing_axes(p, [*all_specs[0], *all_specs[1]], manual)
+                sizes = manual.mesh.shape
+                program = _rescale(program, n_known, ct_specs, back, axes, sizes)
             return program, in_nonzero
 
     program, in_nonzero = jaxpr.olympuspr.derived(
-        ("shard_map transposed", linear, nonzero, manual, ct_specs, linear_specs),
+        ("shard_map transposed", linear, nonzero, manual, *all_specs),
         transpose,
     )
     known = [x for x in args if type(x) is not Linear]
@@ -321,24 +339,29 @@ def _transpose(cts: Any, *args: Any, jaxpr: Any, **params: Any) -> Any:
 
 
 def _rescale(
-    program: ir.ClosedOlympuspr, n_known: int, ct_specs: Any, specs: Any, manual: Manual
+    program: ir.ClosedOlympuspr,
+    n_known: int,
+    ct_specs: Any,
+    specs: Any,
+    axes: tuple[Any, ...],
+    sizes: Any,
 ) -> ir.ClosedOlympuspr:
     """A transposed program where types do not say what varies.
 
     Then each sum over an axis has a sum as its transpose. A cotangent that all devices
-    have is divided among them, and those of a value that all have are summed.
+    along some of `axes` have is divided among them, and those of a value that all have
+    are summed.
     """
-    sizes = manual.mesh.shape
 
     def wrap(f: Callable[..., Any]) -> Callable[..., Any]:
         def run(*xs: Any) -> list[Any]:
             known, cts = xs[:n_known], xs[n_known:]
             shares = [
-                _divide(ct, math.prod([sizes[n] for n in _unused_axes(spec, manual)]))
+                _divide(ct, math.prod([sizes[n] for n in _unused_axes(spec, axes)]))
                 for ct, spec in zip(cts, ct_specs, strict=True)
             ]
             return [
-                _sum_over(out, _unused_axes(spec, manual))
+                _sum_over(out, _unused_axes(spec, axes))
                 for out, spec in zip(f(*known, *shares), specs, strict=True)
             ]
 
@@ -347,9 +370,9 @@ def _rescale(
     return _retrace(program, program.olympuspr.in_avals, wrap)
 
 
-def _unused_axes(spec: PartitionSpec, manual: Manual) -> tuple[Any, ...]:
+def _unused_axes(spec: PartitionSpec, axes: tuple[Any, ...]) -> tuple[Any, ...]:
     used = axes_of(spec.partitions)
-    return tuple([n for n in manual.axes if n not in used])
+    return tuple([n for n in axes if n not in used])
 
 
 def _divide(x: Any, n: int) -> Any:
@@ -374,7 +397,7 @@ def _discharge(
     closed, own_consts = inner_programs.absorb(jaxpr)
     context = context.with_consts(own_consts)
     context.check_distinct("shard_map", closed.olympuspr)
-    manual = _manual_of(params)
+    manual = manual_of(params)
     with manual_over(manual):
         without = discharge.discharge(closed.olympuspr, context.keeps_rules)
     consts = [*without.consts, *own_consts]
@@ -391,7 +414,7 @@ def _discharge(
 
 def _checkify(checks: Any, *args: Any, jaxpr: Any, **params: Any) -> Any:
     """Each device has a state; that of the first which failed counts."""
-    manual = _manual_of(params)
+    manual = manual_of(params)
     with manual_over(manual):
         checked = checks.program(jaxpr, manual)
         if checked is not None:
@@ -421,24 +444,7 @@ def _with_stacked_states(checked: Any) -> ir.ClosedOlympuspr:
     return inner_programs.retrace(run, whole.in_avals, None, "shard_map", "body")
 
 
-# -- batching, dead code ---------------------------------------------------------------
-
-
-def _batch(axis: Any, args: Any, dims: Any, *, jaxpr: Any, **params: Any) -> Any:
-    manual = _manual_of(params)
-    with manual_over(manual):
-        batched, out_dims = batching.batch_olympuspr(jaxpr, axis, tuple(dims))
-    params["in_specs"] = tuple(map(_with_axis, params["in_specs"], dims))
-    params["out_specs"] = tuple(map(_with_axis, params["out_specs"], out_dims))
-    return _bind_with_consts(batched, args, params), out_dims
-
-
-def _with_axis(spec: PartitionSpec, dim: int | None) -> PartitionSpec:
-    """The spec of values with a mapped axis, which is whole on each device."""
-    entries = list(spec.partitions)
-    if dim is not None and dim < len(entries):
-        entries.insert(dim, None)
-    return spec.update(partitions=entries)
+# -- dead code -------------------------------------------------------------------------
 
 
 def _dce(used: list[bool], eqn: ir.Eqn) -> Any:
@@ -470,7 +476,7 @@ shard_map_p = Primitive(
     jvp=_jvp,
     linearize=_linearize,
     transpose=_transpose,
-    batch=_batch,
+    batch=shard_map_batching.batch,
     dce=_dce,
     discharge=_discharge,
     to_low=LateRule("calls.hi_lowering", "shard_map"),

@@ -444,10 +444,10 @@ def refers_to(primitive: Any, params: dict[str, Any], name: Any) -> bool:
     """
     if primitive.axes is not None:
         return name in primitive.axes(**params)
-    return any(name in _axis_names(p) for p in subprograms(params))
+    return any(name in axis_names(p) for p in subprograms(params))
 
 
-def _axis_names(program: Olympuspr) -> frozenset[Any]:
+def axis_names(program: Olympuspr) -> frozenset[Any]:
     """The names of mapped axes that a program refers to but does not bind."""
     return program.derived("axis names", _find_axis_names)
 
@@ -459,7 +459,7 @@ def _find_axis_names(program: Olympuspr) -> frozenset[Any]:
             names.update(eqn.primitive.axes(**eqn.params))
         else:
             for inner in subprograms(eqn.params):
-                names |= _axis_names(inner)
+                names |= axis_names(inner)
     return frozenset(names)
 
 

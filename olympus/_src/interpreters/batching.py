@@ -16,7 +16,7 @@ from olympus._src.core import (
 )
 from olympus._src.foundation import source_info
 from olympus._src.interpreters import discharge, partial_eval
-from olympus._src.lax import families, sharding_constraints
+from olympus._src.lax import families, manual_axes, sharding_constraints
 from olympus._src.sharding.named import NamedSharding
 from olympus._src.sharding.specs import PartitionSpec
 
@@ -33,9 +33,19 @@ class AxisData:
       active: array [size] of bool, the elements that debugging looks at; None for all.
       explicit: how explicit axes of a mesh divide it, as an array of one axis; None
         where they do not.
+      manual: the manual axes of a mesh along which types say that its elements vary: in
+        the program of one device, which has some of them.
     """
 
-    __slots__ = ("__weakref__", "active", "explicit", "name", "size", "spmd_name")
+    __slots__ = (
+        "__weakref__",
+        "active",
+        "explicit",
+        "manual",
+        "name",
+        "size",
+        "spmd_name",
+    )
 
     def __init__(
         self,
@@ -44,12 +54,14 @@ class AxisData:
         spmd_name: Any = None,
         active: Any = None,
         explicit: Any = None,
+        manual: tuple[Any, ...] = (),
     ) -> None:
         self.name = name
         self.size = size
         self.spmd_name = spmd_name
         self.active = active
         self.explicit = explicit
+        self.manual = manual
 
     @property
     def entry(self) -> Any:
@@ -64,6 +76,7 @@ class AxisData:
             and other.spmd_name == self.spmd_name
             and other.active is self.active
             and other.explicit is self.explicit
+            and other.manual == self.manual
         )
 
     def __hash__(self) -> int:
@@ -71,7 +84,9 @@ class AxisData:
 
     def where(self, active: Any) -> AxisData:
         """The same axis, where debugging looks at some elements only."""
-        return AxisData(self.name, self.size, self.spmd_name, active, self.explicit)
+        return AxisData(
+            self.name, self.size, self.spmd_name, active, self.explicit, self.manual
+        )
 
     def __repr__(self) -> str:
         return f"AxisData(name={self.name!r}, size={self.size})"
@@ -167,10 +182,11 @@ class BatchTrace(trace.Trace):
         """The tracer of a value with a mapped axis; the value itself without."""
         if dim is None:
             return x
-        if self.axis.explicit is not None:
+        if self.axis.explicit is not None or self.axis.manual:
             outer, trace.current.trace = trace.current.trace, self.parent
             try:
                 x = divide_axis(x, dim, self.axis)
+                x = manual_axes.vary(x, self.axis.manual)
             finally:
                 trace.current.trace = outer
         return BatchTracer(self, x, dim)
@@ -287,4 +303,5 @@ def _batch_olympuspr(
 
 
 def _insert(aval: Any, dim: int, axis: AxisData) -> Any:
-    return aval.with_axis(dim, axis.size, axis.entry)
+    aval = aval.with_axis(dim, axis.size, axis.entry)
+    return aval.update(vma=aval.vma.union(axis.manual)) if axis.manual else aval

@@ -68,6 +68,7 @@ class _Sized:
     """As much of a mapped axis as `families.at_front` reads."""
 
     __slots__ = ("size",)
+    manual = ()
 
     def __init__(self, size: int) -> None:
         self.size = size

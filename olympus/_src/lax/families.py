@@ -397,11 +397,12 @@ def at_front(axis: Any, x: Any, dim: Any) -> Any:
     if high_values.are_in_use() and avals.aval_of(x).is_high:
         return _rows_at_front(axis, x, dim)
     if dim is None:
-        return insert_axis(x, 0, axis.size)
+        return _vary(insert_axis(x, 0, axis.size), axis.manual)
     return move_axis(x, dim, 0)
 
 
 _rows_at_front = primitive_.LateRule("custom_rules.hi_rows", "at_front")
+_vary = primitive_.LateRule("lax.manual_axes", "vary")
 
 
 # -- the two shape operations that the families need -----------------------------------

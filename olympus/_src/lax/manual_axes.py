@@ -27,11 +27,20 @@ class Manual(NamedTuple):
       mesh: the mesh.
       axes: the names of those of its axes.
       checks: whether types say what varies.
+      spread: those axes that mapped axes are spread over. The program is of one element
+        of them, and does not see the devices that have the others.
     """
 
     mesh: Any
     axes: tuple[Any, ...]
     checks: bool
+    spread: tuple[Any, ...] = ()
+
+
+def manual_of(params: dict[str, Any]) -> Manual:
+    """What the parameters of a `shard_map` say of its program's axes."""
+    names = ("mesh", "manual_axes", "check_vma", "spread")
+    return Manual(*[params[name] for name in names])
 
 
 @contextlib.contextmanager
@@ -39,9 +48,10 @@ def manual_over(manual: Manual) -> Iterator[None]:
     """Traces what is in the block for one device along some axes of a mesh."""
     before = current.manual, current.join, current.axis_env
     sizes = manual.mesh.shape
+    named = [(n, sizes[n]) for n in manual.axes if n not in manual.spread]
     current.manual = manual
     current.join = join if manual.checks else None
-    current.axis_env = (*current.axis_env, *[(n, sizes[n]) for n in manual.axes])
+    current.axis_env = (*current.axis_env, *named)
     try:
         yield
     finally:

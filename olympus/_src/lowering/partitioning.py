@@ -46,8 +46,25 @@ def on_first_device(symbol: str, n_results: int) -> str:
 
 
 def axis_text(name: Any) -> str:
-    """A mesh axis's name; names that are not strings are printed."""
-    return types.string(name if isinstance(name, str) else repr(name))
+    """A mesh axis's name, another text for each name.
+
+    XLA ends the process at names with letters that MLIR would escape. So these are
+    written as bytes; names that are not strings are printed, behind a mark.
+    """
+    if isinstance(name, str):
+        return f'"{_escape(name)}"'
+    return f'"#{_escape(repr(name))}"'
+
+
+def _escape(text: str) -> str:
+    return "".join([c if c in _PLAIN else _bytes_text(c) for c in text])
+
+
+_PLAIN = frozenset(map(chr, range(32, 127))) - frozenset('"\\%#')
+
+
+def _bytes_text(char: str) -> str:
+    return "".join([f"%{byte:02X}" for byte in char.encode(errors="surrogatepass")])
 
 
 def sharding_text(

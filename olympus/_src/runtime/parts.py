@@ -239,7 +239,9 @@ def to_host(buffer: Any, aval: Any) -> np.ndarray:
         raise RuntimeError(
             f"Array: reading the value requires all of its parts in this process, got "
             f"{n_different} of shape {part_aval.shape} of an array of shape "
-            f"{aval.shape}; read its addressable_shards"
+            f"{aval.shape}; read its addressable_shards, or the whole by "
+            "multihost_utils.process_allgather(x). A jitted function takes it as an "
+            "argument, and cannot hold it"
         )
     out = np.empty(aval.shape, aval.dtype)
     for p, value in _host_parts(buffer, local, part_aval):

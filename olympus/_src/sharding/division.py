@@ -105,13 +105,19 @@ def _inexpressible(hlo: Any, ndim: int, mesh: Mesh) -> str:
 def _with_prime_axes(mesh: Mesh) -> Mesh:
     """The same devices along axes of prime sizes, in the same order."""
     pairs = [
-        (f"{name}:{i}", factor)
+        (f"{_distinct_text(name)}:{i}", factor)
         for name, size in mesh.shape_tuple
         for i, factor in enumerate(_prime_factors(size))
     ]
     names = tuple([name for name, _ in pairs])
     sizes = [factor for _, factor in pairs]
     return Mesh(mesh.devices.reshape(sizes), names)
+
+
+def _distinct_text(name: Any) -> str:
+    """An axis's name as text, with a mark where another's could be the same."""
+    is_plain = isinstance(name, str) and not name.startswith("#")
+    return str(name) if is_plain else f"#{name}"
 
 
 def _prime_factors(n: int) -> list[int]:
