@@ -16,9 +16,10 @@ from olympus._src.sharding.contexts import (
     get_mesh,
     use_abstract_mesh,
 )
+from olympus._src.sharding.manual_types import ManualAxisType
 from olympus._src.sharding.meshes import AbstractMesh, AxisType, Mesh
 from olympus._src.sharding.named import NamedSharding
-from olympus._src.sharding.specs import PartitionSpec
+from olympus._src.sharding.specs import PartitionSpec, UnreducedKind
 from olympus._src.sharding.topologies import TOPOLOGIES, Topology
 
 __all__ = [
@@ -29,12 +30,14 @@ __all__ = [
     "CollectiveCost",
     "Collectives",
     "Estimate",
+    "ManualAxisType",
     "Mesh",
     "NamedSharding",
     "PartitionSpec",
     "Sharding",
     "SingleDeviceSharding",
     "Topology",
+    "UnreducedKind",
     "auto_axes",
     "collective_seconds",
     "estimate",

@@ -49,7 +49,15 @@ def test_refs():
 
 def test_what_varies_over_devices():
     struct = Struct((3,), "float32", vma={"x"})
-    assert struct.vma == struct.manual_axis_type == {"x"}
+    assert struct.vma == struct.manual_axis_type.varying == {"x"}
+    assert Struct((3,), "float32", manual_axis_type=struct.manual_axis_type) == struct
+    assert Struct((3,), "float32").manual_axis_type is None
     assert struct.update(vma=()) == Struct((3,), "float32")
     with pytest.raises(TypeError, match="color"):
         Struct((3,), "float32", color=1)
+    with pytest.raises(
+        TypeError, match=r"must be a sharding.ManualAxisType, got {'x'}"
+    ):
+        Struct((3,), "float32", manual_axis_type={"x"})
+    with pytest.raises(NotImplementedError, match="ShapeDtypeStruct: memory_space"):
+        Struct((3,), "float32", _memory_space=olympus.memory.Space.Host)

@@ -43,7 +43,7 @@ def by_subcomp(ctx, x):
 
 
 def by_call(ctx, x):
-    return mlir.core_call_lowering(ctx, x, name="inner", call_olympuspr=PROGRAM)
+    return mlir.core_call_lowering(ctx, x, name="inner", call_jaxpr=PROGRAM)
 
 
 def by_function(ctx, x):
@@ -52,7 +52,7 @@ def by_function(ctx, x):
     consts = [mlir.ir_constant(c) for c in PROGRAM.consts]
     call = mlir.ir.Operation.create(
         "func.call",
-        [mlir.aval_to_ir_type(ctx.avals_out[0])],
+        [mlir.aval_to_ir_type(ctx.module_context, ctx.avals_out[0])],
         [*consts, x],
         {"callee": symbol},
     )
@@ -77,7 +77,7 @@ def by_callback_in_a_program(ctx, x):
     program = olympus.make_olympuspr(
         lambda x: olympus.pure_callback(lambda a: np.asarray(inner(a)), x, x)
     )(X)
-    return mlir.core_call_lowering(ctx, x, name="calling", call_olympuspr=program)
+    return mlir.core_call_lowering(ctx, x, name="calling", call_jaxpr=program)
 
 
 RULES = [by_subcomp, by_call, by_function, by_callback, by_callback_in_a_program]
@@ -135,6 +135,50 @@ def test_errors():
         mlir.lower_olympuspr_to_module("m", PROGRAM, platforms=["cpu", "cuda"])
 
 
+@pytest.mark.parametrize(
+    ("option", "value"),
+    [
+        ("donated_args", [False, True]),
+        ("arg_shardings", ["anything"]),
+        ("num_partitions", 2),
+        ("all_default_mem_kind", False),
+        ("axis_context", mlir.ShardingContext(2)),
+    ],
+)
+def test_modules_of_one_device_refuse_other_options(option, value):
+    with pytest.raises(NotImplementedError, match=f"{option} must be left out"):
+        mlir.lower_olympuspr_to_module("m", PROGRAM, **{option: value})
+
+
+def test_options_as_libraries_write_them():
+    lowered = mlir.lower_olympuspr_to_module(
+        "m",
+        PROGRAM,
+        num_const_args=0,
+        in_avals=PROGRAM.in_avals,
+        out_avals=PROGRAM.out_avals,
+        ordered_effects=[],
+        platforms=["cpu"],
+        backend=None,
+        axis_context=mlir.ShardingContext(1),
+        donated_args=[False] * len(PROGRAM.in_avals),
+        result_names=None,
+        lowering_parameters=mlir.LoweringParameters(),
+    )
+    assert "func.func public @main" in str(lowered.module)
+
+
+def test_constants_of_a_type_and_constants_that_are_there():
+    def rule(ctx, x):
+        half = mlir.ir_constant(0.5, aval=olympus.core.ShapedArray((), "bfloat16"))
+        assert str(half.type) == "tensor<bf16>"
+        (known,) = mlir.ir_constants(X, const_lowering={(id(X), None): x})
+        assert known == x
+        return [x]
+
+    np.testing.assert_array_equal(olympus.jit(new_primitive(rule).bind)(X), X)
+
+
 class Angle:
     def __init__(self, degrees):
         self.degrees = degrees
@@ -160,7 +204,7 @@ def test_tables_and_values():
         tokens = mlir.TokenSet.create(["effect"])
         assert tokens.effects() == {"effect"}
         assert len(tokens.subset(["effect"]).update_tokens(tokens)) == 1
-        kind = mlir.aval_to_ir_type(ctx.avals_out[0])
+        kind = mlir.aval_to_ir_type(ctx.module_context, ctx.avals_out[0])
         spread = mlir.hlo.BroadcastInDimOp(
             kind, mlir.ir_constant(Angle(180)), mlir.dense_int_array([])
         )

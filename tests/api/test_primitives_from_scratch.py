@@ -102,9 +102,11 @@ def new_primitive(rule, **options):
 
 def test_constants_types_and_parameters():
     def rule(ctx, x, *, factor, shift):
-        kind = mlir.aval_to_ir_type(ctx.avals_out[0])
+        kind = mlir.aval_to_ir_type(ctx.module_context, ctx.avals_out[0])
         assert str(kind) == "tensor<2xf32>"
-        assert [str(k) for k in mlir.aval_to_ir_types(ctx.avals_in[0])] == [str(kind)]
+        assert [
+            str(k) for k in mlir.aval_to_ir_types(ctx.module_context, ctx.avals_in[0])
+        ] == [str(kind)]
         assert str(mlir.dtype_to_ir_type("int8")) == "i8"
         assert str(mlir.i32_attr(3)) == "3 : i32"
         assert str(mlir.ir_attribute((1, 2))) == "dense<[1, 2]> : tensor<2xi64>"

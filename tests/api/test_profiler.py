@@ -108,6 +108,13 @@ def test_servers():
         profiler.stop_server()
 
 
+def test_events_without_files():
+    with profiler.trace() as session:
+        assert session.profile_data is None
+        olympus.numpy.arange(3).block_until_ready()
+    assert "/host:CPU" in [plane.name for plane in session.profile_data.planes]
+
+
 def test_one_recording_at_a_time(tmp_path):
     with pytest.raises(RuntimeError, match="no profile started"):
         profiler.stop_trace()

@@ -14,7 +14,7 @@ scalar = avals.ShapedArray((), np.dtype("float32"))
 
 
 def traced(f, *in_avals):
-    info = ir.DebugInfo("test", "f", "", None)
+    info = ir.DebugInfo("test", "f")
     return partial_eval.trace_to_olympuspr(lambda *xs: f(*xs), in_avals, info)
 
 
@@ -318,3 +318,18 @@ def test_arrays_and_tracers_are_arrays():
 def test_families_say_what_they_accept():
     with pytest.raises(ValueError, match="reduce_sum: axes"):
         families.reduce_sum_p.bind(array([1.0]), axes=(1,))
+
+
+def double(x):
+    return 2 * x
+
+
+def test_where_a_program_comes_from():
+    info = olympus.make_olympuspr(double)(1.0).debug_info
+    line = double.__code__.co_firstlineno
+    assert info.func_name == "double"
+    assert info.func_src_info == f"double at {info.func_location}"
+    assert info.func_location.endswith(f"test_programs.py:{line}")
+    assert info.with_names(["y"]).func_src_info == info.func_src_info
+    made = ir.DebugInfo("jit", "f", ("x",), None)
+    assert (made.arg_names, made.func_location) == (("x",), "")

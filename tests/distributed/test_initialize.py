@@ -68,6 +68,15 @@ def test_there_are_no_slices(name):
         olympus.distributed.initialize("127.0.0.1:1234", 1, 0, **{name: 0})
 
 
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [("mtls_cert_file", "mine.pem"), ("verify_secure_credentials", True)],
+)
+def test_there_is_no_encryption(name, value):
+    with pytest.raises(ValueError, match=f"{name} must be None, got {value!r}"):
+        olympus.distributed.initialize("127.0.0.1:1234", 1, 0, **{name: value})
+
+
 def test_shutdown_of_one_process_is_nothing():
     olympus.distributed.shutdown()
     assert not olympus.distributed.is_initialized()

@@ -164,3 +164,69 @@ def test_a_rule_for_dead_code():
     small, used = pe.dce_olympuspr(program, [False, True])
     assert used == [False, True]
     assert len(small.eqns[0].invars) == 1
+
+
+def test_a_rule_for_dead_code_that_asks_what_is_read_later():
+    p = new_primitive()
+
+    def rule(used, live, eqn):
+        assert (used, live) == ([False], [True])
+        return [False], None
+
+    pe.dce_rules[p] = rule
+    assert pe.dce_rules[p] is rule
+    program = olympus.make_olympuspr(lambda x: (x, p.bind(x)))(1.0).olympuspr
+    small, used = pe.dce_olympuspr(program, [True, False])
+    assert (used, small.eqns) == ([True], [])
+
+
+# -- refs that are not read later ------------------------------------------------------
+
+
+def count_equations(f, live, *refs):
+    """The equations that are left when no result is used."""
+    program = olympus.make_olympuspr(f)(*refs).olympuspr
+    small, _ = pe.dce_olympuspr(program, False, True, live)
+    return len(small.eqns)
+
+
+def write(r):
+    r[...] = 2.0
+
+
+def write_and_add(r):
+    r[...] = 2.0
+    r.addupdate(1.0)
+
+
+def write_and_print(r):
+    r[...] = 2.0
+    olympus.debug.print("{}", r[...])
+
+
+def write_from(r, other):
+    r[...] = other[...] + 1.0
+
+
+@pytest.mark.parametrize("f", [write, write_and_add])
+def test_writes_to_refs_that_nobody_reads_are_dead(f):
+    ref = olympus.new_ref(1.0)
+    assert count_equations(f, True, ref) == len(olympus.make_olympuspr(f)(ref).eqns)
+    assert count_equations(f, False, ref) == 0
+
+
+def test_writes_that_are_read_in_the_program_stay():
+    ref = olympus.new_ref(1.0)
+    assert count_equations(write_and_print, [False], ref) == 3
+
+
+def test_only_dead_refs_lose_their_writes():
+    refs = olympus.new_ref(1.0), olympus.new_ref(2.0)
+    assert count_equations(write_from, [False, True], *refs) == 1  # reads what lives
+    assert count_equations(write_from, [True, False], *refs) == 3
+
+
+def test_writes_inside_of_calls():
+    ref = olympus.new_ref(1.0)
+    assert count_equations(olympus.jit(write), True, ref) == 1
+    assert count_equations(olympus.jit(write), False, ref) == 0

@@ -49,6 +49,31 @@ def test_a_short_sequence_has_the_result_of_itself_alone():
     np.testing.assert_allclose(c[:, 0], alone[2][:, 0], rtol=1e-5, atol=1e-7)
 
 
+@pytest.mark.parametrize("both", [False, True])
+def test_the_two_halves_of_the_derivative(both):
+    n = 2 if both else 1
+    x, (h, c) = random.normal(random.key(1), (3, 4, 2)), jnp.ones((2, n, 3, 3))
+    w = rnn.init_lstm_weight(random.key(0), 2, 3, 1, both)
+    lengths, sizes = jnp.array([1, 4, 3]), (2, 3, 1, 0.0, both, None)
+    cts = [
+        random.normal(random.key(k), s)
+        for k, s in enumerate([(3, 4, 3 * n), h.shape, c.shape])
+    ]
+    expected_outs, pullback = olympus.vjp(
+        lambda *args: rnn.lstm(*args, lengths, *sizes), x, h, c, w
+    )
+    outs, residuals = olympus.jit(lambda *args: rnn.lstm_fwd(*args, *sizes))(
+        x, h, c, w, lengths
+    )
+    *grads, last = olympus.jit(lambda *args: rnn.lstm_bwd(*sizes, *args))(
+        residuals, tuple(cts)
+    )
+    assert last is None
+    expected = (*expected_outs, *pullback(tuple(cts)))
+    for value, other in zip((*outs, *grads), expected, strict=True):
+        np.testing.assert_allclose(value, other, rtol=1e-5, atol=1e-6)
+
+
 def test_errors():
     zero = jnp.zeros((1, 1, 2))
     with pytest.raises(ValueError, match="a vector of 40 numbers, got the shape"):

@@ -83,3 +83,13 @@ def test_functions_of_numbers_refuse_keys(case):
     for key in (KEY, KEYS):
         with pytest.raises(TypeError, match="key<fry>"):
             REFUSED[case](key)
+
+
+@pytest.mark.parametrize(
+    "index", [slice(None, None, 2), slice(0, 1, 3), slice(2, 0, -1)]
+)
+def test_strided_slices(index):
+    rows = np.asarray(random.key_data(KEYS))[index]
+    jitted = olympus.jit(lambda keys: keys[index])
+    for part in (KEYS[index], jitted(KEYS), olympus.vmap(jitted)(KEYS[None])[0]):
+        np.testing.assert_array_equal(random.key_data(part), rows)

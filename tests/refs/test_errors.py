@@ -185,6 +185,21 @@ CASES = {
         NotImplementedError,
         "memory_space",
     ),
+    "the host's memory": (
+        lambda: olympus.empty_ref(new().aval, olympus.memory.Space.Host),
+        NotImplementedError,
+        "empty_ref: memory_space must be Space.Device, got Space.Host",
+    ),
+    "pinned memory": (
+        lambda: olympus.jit(lambda x: olympus.new_ref(x, pin=True)[...])(1.0),
+        NotImplementedError,
+        "new_ref: pin must be False, got True",
+    ),
+    "a kind": (
+        lambda: olympus.ref.AbstractRef(new().aval.inner_aval, kind="mut"),
+        NotImplementedError,
+        "AbstractRef: kind must be None, got 'mut'",
+    ),
     "a slice that runs backward": (
         lambda: olympus.ds(0, 2, -1),
         ValueError,

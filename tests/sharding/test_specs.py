@@ -11,14 +11,17 @@ import pytest
 
 import olympus
 from olympus._src.sharding import tiling
+from olympus.core import ShapedArray
 from olympus.sharding import (
     AbstractMesh,
     AxisType,
+    ManualAxisType,
     Mesh,
     NamedSharding,
     PartitionSpec,
     Sharding,
     SingleDeviceSharding,
+    UnreducedKind,
     get_abstract_mesh,
     get_mesh,
     use_abstract_mesh,
@@ -219,3 +222,93 @@ def test_xlas_shardings_and_specs_are_inverse():
                 assert tiling.device_slices(sizes, back, shape) == (
                     tiling.device_slices(sizes, spec, shape)
                 )
+
+
+# -- kinds and roles -------------------------------------------------------------------
+
+
+def test_kinds_of_unreduced_arrays():
+    spec = P("x", unreduced={"y"}, unreduced_kind=UnreducedKind.sum)
+    assert spec is P("x", unreduced={"y"})
+    assert spec.unreduced_kind is UnreducedKind.sum
+    assert P("x").unreduced_kind is None
+    with pytest.raises(
+        NotImplementedError, match=r"got UnreducedKind.max; reduce with"
+    ):
+        P("x", unreduced={"y"}, unreduced_kind=UnreducedKind.max)
+    with pytest.raises(ValueError, match="None where no axis is unreduced"):
+        P("x", unreduced_kind=UnreducedKind.sum)
+    with pytest.raises(TypeError, match=r"must be a sharding.UnreducedKind, got 'max'"):
+        P("x", unreduced={"y"}, unreduced_kind="max")
+
+
+def test_types_of_manual_axes():
+    kind = ManualAxisType(varying=["x"], unreduced={"y"})
+    assert (kind.varying, kind.unreduced, kind.reduced) == ({"x"}, {"y"}, set())
+    assert kind.unreduced_kind is UnreducedKind.sum
+    assert kind is pickle.loads(pickle.dumps(kind))
+    assert kind.update(varying=(), unreduced=()) is ManualAxisType()
+    assert ManualAxisType().empty
+    assert not kind.empty
+    # Recorded from jax 0.12.0.1.
+    assert repr(kind) == (
+        "ManualAxisType(varying=frozenset({'x'}), unreduced=frozenset({'y'}), "
+        "reduced=frozenset(), unreduced_kind=UnreducedKind.sum)"
+    )
+    with pytest.raises(ValueError, match="'x' both varying and reduced"):
+        ManualAxisType(varying={"x"}, reduced={"x"})
+
+
+def test_types_of_arrays_say_their_manual_axes():
+    kinds = []
+
+    def f(x):
+        kinds.append(olympus.typeof(x).manual_axis_type)
+        return x
+
+    mesh = olympus.make_mesh((1,), ("x",), AxisType.Auto)
+    olympus.shard_map(f, mesh=mesh, in_specs=P("x"), out_specs=P("x"))(np.ones(2))
+    assert kinds == [ManualAxisType(varying={"x"})]
+    aval = ShapedArray((2,), "float32", manual_axis_type=kinds[0])
+    assert aval is ShapedArray((2,), "float32", vma=frozenset({"x"}))
+    assert aval.update(manual_axis_type=ManualAxisType()) is ShapedArray(
+        (2,), "float32"
+    )
+
+
+@pytest.mark.parametrize(
+    ("changes", "text"),
+    [
+        (
+            {"memory_space": olympus.memory.Space.Host},
+            "memory_space must be Space.Device",
+        ),
+        ({"layout": (1, 0)}, "layout must be None"),
+        (
+            {"manual_axis_type": ManualAxisType(unreduced={"x"})},
+            "manual_axis_type must have varying axes only",
+        ),
+    ],
+)
+def test_what_types_of_arrays_do_not_say(changes, text):
+    with pytest.raises(NotImplementedError, match=text):
+        ShapedArray((2, 3), "float32", **changes)
+    with pytest.raises(NotImplementedError, match=text):
+        ShapedArray((2, 3), "float32").update(**changes)
+
+
+def test_names_of_the_sizes_of_meshes():
+    mesh = olympus.make_mesh(axis_sizes=(1,), axis_names=("x",))
+    assert mesh is olympus.make_mesh((1,), ("x",))
+    assert mesh is olympus.make_mesh(axis_shapes=(1,), axis_names=("x",))
+    for sizes in ({}, {"axis_sizes": (1,), "axis_shapes": (1,)}):
+        with pytest.raises(TypeError, match="axis_sizes and axis_names must be given"):
+            olympus.make_mesh(axis_names=("x",), **sizes)
+
+
+def test_kinds_of_memory_by_position():
+    mesh = olympus.make_mesh((1,), ("x",))
+    (device,) = mesh.devices
+    kind = device.default_memory().kind
+    assert NamedSharding(mesh, P(), kind).memory_kind == kind
+    assert SingleDeviceSharding(device, kind).memory_kind == kind

@@ -208,9 +208,7 @@ def _trace(f: Any, args: Any, kwargs: Any) -> tuple[ir.Olympuspr, list[Any], Any
                 )
         return leaves
 
-    info = ir.DebugInfo(
-        "checkify", source_info.function_name(f), source_info.function_location(f)
-    )
+    info = ir.DebugInfo("checkify", source_info.describe_function(f))
     program, consts = partial_eval.trace_to_olympuspr(run, [], info)
     return program, consts, structures[0]
 

@@ -201,9 +201,7 @@ def linear_alike(x: Any, y: Any) -> bool:
 
 def debug_info(api: str, fun: Any) -> ir.DebugInfo:
     """Names of a function for messages about its trace."""
-    return ir.DebugInfo(
-        api, source_info.function_name(fun), source_info.function_location(fun)
-    )
+    return ir.DebugInfo(api, source_info.describe_function(fun))
 
 
 def named(wrapper: Any, fun: Any, doc: str) -> Any:

@@ -25,6 +25,11 @@ def initialize(
     coordinator_bind_address: Address = None,
     slice_index: Number = None,
     partition_index: Number = None,
+    mtls_cert_file: str | None = None,
+    mtls_key_file: str | None = None,
+    mtls_ca_file: str | None = None,
+    mtls_peer_uri_prefix: str | None = None,
+    verify_secure_credentials: bool | None = None,
 ) -> None:
     """Makes this process one of several that run one program.
 
@@ -54,6 +59,10 @@ def initialize(
         addresses of the machine, or on the loopback if the coordinator is there.
       slice_index: for the TPUs of JAX's programs; must be None.
       partition_index: the same.
+      mtls_cert_file, mtls_key_file, mtls_ca_file, mtls_peer_uri_prefix: must be None:
+        what the processes say to each other is not encrypted, so that the network
+        between them must be private.
+      verify_secure_credentials: must not be True, for the same reason.
 
     Raises:
       ValueError: an argument is missing or wrong.
@@ -68,6 +77,19 @@ def initialize(
             raise ValueError(
                 f"distributed.initialize: {name} must be None, got {value!r}; there "
                 "are no slices of TPUs here"
+            )
+    for name, credential in (
+        ("mtls_cert_file", mtls_cert_file),
+        ("mtls_key_file", mtls_key_file),
+        ("mtls_ca_file", mtls_ca_file),
+        ("mtls_peer_uri_prefix", mtls_peer_uri_prefix),
+        ("verify_secure_credentials", verify_secure_credentials),
+    ):
+        if credential:
+            raise ValueError(
+                f"distributed.initialize: {name} must be None, got {credential!r}; the "
+                "processes do not encrypt what they say to each other, so connect "
+                "them by a private network, and leave it out"
             )
     arguments = Membership(coordinator_address, num_processes, process_id)
     membership = clusters.membership(arguments, cluster_detection_method, os.environ)

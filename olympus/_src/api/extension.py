@@ -19,6 +19,7 @@ from olympus._src.core import primitive as primitive_
 from olympus._src.core.array_type import Array, ArrayLike
 from olympus._src.core.avals import AbstractValue
 from olympus._src.core.symbolic_values import Linear, Zero
+from olympus._src.foundation import source_info
 from olympus._src.interpreters import concrete_arrays, evaluate
 from olympus._src.lax import families
 
@@ -178,14 +179,24 @@ def _axis_batch_rule(p: Any, rule: Any) -> Any:
     return batch
 
 
+def _dce_rule(p: Any, rule: Any) -> Any:
+    """A rule of two arguments, where one may also ask which operands are read later."""
+    code = source_info.function_code(rule)
+    optional = len(getattr(rule, "__defaults__", None) or ())
+    if code is None or code.co_argcount - optional < 3:
+        return rule
+    return lambda used, eqn: rule(used, [True] * len(eqn.invars), eqn)
+
+
 primitive_jvps = Window("jvp", lambda p, rule: rule)
 primitive_transposes = Window("transpose", _transpose_rule)
 primitive_batchers = Window("batch", _batch_rule)
 fancy_primitive_batchers = Window("batch", lambda p, rule: rule)
 axis_primitive_batchers = Window("batch", _axis_batch_rule)
-# `rule(trace, *tracers, **params)`, and `rule(used, eqn)`, as in the record.
+# `rule(trace, *tracers, **params)`, as in the record.
 custom_partial_eval_rules = Window("partial_eval", lambda p, rule: rule)
-dce_rules = Window("dce", lambda p, rule: rule)
+# `rule(used, eqn)`, as in the record, or `rule(used, live, eqn)`.
+dce_rules = Window("dce", _dce_rule)
 
 
 def defjvp(primitive: Primitive, *jvprules: Callable[..., Any] | None) -> None:
@@ -432,7 +443,7 @@ def register_call_primitive_rules(
     prim: primitive_.Primitive,
     name: str | None = None,
     transpose_rule: Any = None,
-    inline_olympus_late: bool = False,
+    inline_jax_late: bool = False,
 ) -> None:
     """Gives an operation with several results the rules of a call.
 
@@ -440,12 +451,12 @@ def register_call_primitive_rules(
       prim: it has the parameter `call_jaxpr`.
       name: has no effect.
       transpose_rule: `rule(cotangents, *args, **params)`, in place of the program's.
-      inline_olympus_late: has no effect.
+      inline_jax_late: has no effect: calls are always inlined by the compiler.
 
     Raises:
       ValueError: it has one result.
     """
-    del name, inline_olympus_late
+    del name, inline_jax_late
     if not prim.multiple_results:
         raise ValueError(
             f"register_call_primitive_rules: {prim} must have several results; make it "

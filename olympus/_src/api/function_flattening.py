@@ -187,9 +187,10 @@ def debug_info(
       args, kwargs: its arguments, or anything of their structure.
       static_argnums, static_argnames: arguments that are not leaves.
       result_paths_thunk: names of the results.
-      sourceinfo, signature: have no effect; they are read from the function.
+      sourceinfo: the function's name and place, as "f at file:line"; default its own.
+      signature: has no effect; it is read from the function.
     """
-    del sourceinfo, signature
+    del signature
     names, varargs = parameters.positional_names(fun)
     missing = range(max(len(args) - len(names), 0))
     names += [f"{varargs or 'args'}[{i}]" for i in missing]
@@ -201,10 +202,8 @@ def debug_info(
     rows += [(k, x) for k, x in kwargs.items() if k not in static_argnames]
     paths = leaf_paths([n for n, _ in rows], [x for _, x in rows])
     results = None if result_paths_thunk is None else result_paths_thunk()
-    place = source_info.function_location(fun)
-    return ir.DebugInfo(
-        traced_for, source_info.function_name(fun), place, paths, results
-    )
+    description = sourceinfo or source_info.describe_function(fun)
+    return ir.DebugInfo(traced_for, description, paths, results)
 
 
 def safe_map(f: Callable[..., Any], *sequences: Sequence[Any]) -> list[Any]:

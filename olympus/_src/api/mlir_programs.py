@@ -12,9 +12,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from olympus._src.api.mlir_rules import (
+    AxisContext,
     LoweringParameters,
     LoweringRuleContext,
     ModuleContext,
+    ShardingContext,
     TokenSet,
     Value,
     ir,
@@ -31,6 +33,9 @@ from olympus._src.lowering import module as lowering
 from olympus._src.runtime import mlir_rules, portable
 
 Token = Value
+Flags = Sequence[bool] | None
+Each = Sequence[Any] | None  # something, or None, for each argument or result
+Names = Sequence[str] | None
 LoweringRule = Callable[..., Any]
 # Kinds of channels between devices and hosts, as StableHLO numbers them.
 DEVICE_TO_DEVICE_TYPE = 1
@@ -113,6 +118,22 @@ def _constants(closed: programs.ClosedOlympuspr) -> list[Any]:
     return [ir_constant(np.asarray(c)) for c in closed.consts]
 
 
+def _refuse_options(name: str, **options: Any) -> None:
+    """Raises for the first option that says anything."""
+    for option, value in options.items():
+        if _says_something(value):
+            raise NotImplementedError(
+                f"mlir.{name}: {option} must be left out, got {value!r}; lower a "
+                "function with olympus.jit(f, ...).lower(...), which has such options"
+            )
+
+
+def _says_something(value: Any) -> bool:
+    if isinstance(value, (tuple, list)):
+        return any(map(_says_something, value))
+    return value is not None and value is not False
+
+
 def olympuspr_subcomp(
     ctx: ModuleContext,
     olympuspr: programs.Olympuspr,
@@ -151,7 +172,8 @@ def core_call_lowering(
     *args: Any,
     name: str,
     backend: Any = None,
-    call_olympuspr: Any,
+    inline_jax_late: bool = False,
+    call_jaxpr: Any,
     **params: Any,
 ) -> list[Any]:
     """The results of a call of a program, in a lowering rule.
@@ -160,12 +182,13 @@ def core_call_lowering(
       ctx: the rule's context.
       *args: values of the program's inputs.
       name: of the function.
-      backend: has no effect.
-      call_olympuspr: the program.
-      **params: have no effect.
+      backend: has no effect: the rule is for one already.
+      inline_jax_late: has no effect: calls are always inlined by the compiler.
+      call_jaxpr: the program.
+      **params: the call's other parameters, which do not change its results.
     """
-    del backend, params
-    closed = _close(call_olympuspr)
+    del backend, inline_jax_late, params
+    closed = _close(call_jaxpr)
     whole = _hoist(closed.olympuspr)
     operands = [*_constants(closed), *args]
     return _call("core_call_lowering", ctx.module_context, whole, name, operands)
@@ -179,7 +202,22 @@ def lower_olympuspr_to_fun(
     *,
     num_const_args: int = 0,
     in_avals: Sequence[Any] = (),
-    **options: Any,
+    out_avals: Sequence[Any] = (),
+    main_function: bool = False,
+    replicated_args: Flags = None,
+    arg_shardings: Each = None,
+    result_shardings: Each = None,
+    use_sharding_annotations: bool = True,
+    input_output_aliases: Each = None,
+    xla_donated_args: Flags = None,
+    arg_names: Names = None,
+    result_names: Names = None,
+    arg_memory_kinds: Each = None,
+    result_memory_kinds: Each = None,
+    arg_layouts: Each = None,
+    result_layouts: Each = None,
+    propagated_out_mem_kinds: Each = None,
+    detached: bool = False,
 ) -> Any:
     """A program as a private function, in a lowering rule.
 
@@ -187,16 +225,40 @@ def lower_olympuspr_to_fun(
       ctx: the module context.
       name: how its symbol begins.
       olympuspr: the program; its constants become the first arguments.
-      effects: must be none.
-      num_const_args, in_avals, **options: have no effect.
+      effects: have no effect: those of the program count, of which none may be ordered.
+      num_const_args, in_avals, out_avals: have no effect: the program has its types.
+      use_sharding_annotations: has no effect, as there are no shardings.
+      arg_names, result_names: have no effect: values of private functions are numbered.
+      main_function, replicated_args, arg_shardings, result_shardings: must be left out,
+        as the following: only the function of a whole module has them.
+      input_output_aliases, xla_donated_args, arg_memory_kinds: the same.
+      result_memory_kinds, arg_layouts, result_layouts: the same.
+      propagated_out_mem_kinds, detached: the same.
 
     Returns:
       A `func.FuncOp`, to be called by its `name`.
 
     Raises:
-      NotImplementedError: it calls Python, which needs `core_call_lowering`.
+      NotImplementedError: it calls Python, which needs `core_call_lowering`; or there
+        is an option that private functions do not have.
     """
-    del effects, num_const_args, in_avals, options
+    del effects, num_const_args, in_avals, out_avals, use_sharding_annotations
+    del arg_names, result_names
+    _refuse_options(
+        "lower_olympuspr_to_fun",
+        main_function=main_function,
+        replicated_args=replicated_args,
+        arg_shardings=arg_shardings,
+        result_shardings=result_shardings,
+        input_output_aliases=input_output_aliases,
+        xla_donated_args=xla_donated_args,
+        arg_memory_kinds=arg_memory_kinds,
+        result_memory_kinds=result_memory_kinds,
+        arg_layouts=arg_layouts,
+        result_layouts=result_layouts,
+        propagated_out_mem_kinds=propagated_out_mem_kinds,
+        detached=detached,
+    )
     whole = _hoist(_close(olympuspr).olympuspr)
     function, takes_callbacks = _declare("lower_olympuspr_to_fun", ctx, whole, name)
     if takes_callbacks:
@@ -211,22 +273,49 @@ def lower_olympuspr_to_module(
     module_name: str,
     olympuspr: programs.ClosedOlympuspr,
     *,
+    num_const_args: int = 0,
+    in_avals: Sequence[Any] = (),
+    out_avals: Sequence[Any] = (),
+    ordered_effects: Sequence[Any] = (),
     platforms: Sequence[str] = ("cpu",),
-    result_names: Sequence[str] | None = None,
+    backend: Any = None,
+    axis_context: AxisContext | None = None,
+    donated_args: Flags = None,
+    replicated_args: Flags = None,
+    arg_shardings: Each = None,
+    result_shardings: Each = None,
+    in_layouts: Each = None,
+    out_layouts: Each = None,
+    arg_names: Names = None,
+    result_names: Names = None,
+    num_partitions: int = 1,
+    all_default_mem_kind: bool = True,
+    input_output_aliases: Each = None,
+    propagated_out_mem_kinds: Each = None,
     lowering_parameters: LoweringParameters | None = None,
-    **options: Any,
 ) -> LoweringResult:
-    """A program as a module of its own.
+    """A program as a module of its own, for one device.
 
     Args:
       module_name: the module's symbol.
       olympuspr: the program; its constants become the first arguments of `main`.
+      num_const_args, in_avals, out_avals, ordered_effects: have no effect: the program
+        has its types and effects.
       platforms: the one that it is for.
+      backend: has no effect: the module is not bound to devices.
+      axis_context: None, or a `ShardingContext` of one device.
+      arg_names: has no effect: arguments are numbered.
       result_names: names of the results.
-      lowering_parameters, **options: have no effect.
+      num_partitions: must be 1.
+      all_default_mem_kind: must be True.
+      lowering_parameters: has no effect: such options are settings.
+      donated_args, replicated_args, arg_shardings, result_shardings: must be left out,
+        as the following; `olympus.jit` and its stage `lower` have them.
+      in_layouts, out_layouts, input_output_aliases, propagated_out_mem_kinds: the same.
 
     Raises:
       ValueError: several platforms are given; use `olympus.export` for them.
+      NotImplementedError: there is an option that such modules do not have.
 
     Example:
       >>> import olympus
@@ -236,7 +325,23 @@ def lower_olympuspr_to_module(
       >>> 'stablehlo.add' in str(module)
       True
     """
-    del lowering_parameters, options
+    del lowering_parameters, num_const_args, in_avals, out_avals, ordered_effects
+    del backend, arg_names
+    is_for_one = axis_context is None or axis_context == ShardingContext(1)
+    _refuse_options(
+        "lower_olympuspr_to_module",
+        axis_context=None if is_for_one else axis_context,
+        donated_args=donated_args,
+        replicated_args=replicated_args,
+        arg_shardings=arg_shardings,
+        result_shardings=result_shardings,
+        in_layouts=in_layouts,
+        out_layouts=out_layouts,
+        num_partitions=None if num_partitions == 1 else num_partitions,
+        all_default_mem_kind=None if all_default_mem_kind else "False",
+        input_output_aliases=input_output_aliases,
+        propagated_out_mem_kinds=propagated_out_mem_kinds,
+    )
     if len(platforms) != 1:
         raise ValueError(
             "mlir.lower_olympuspr_to_module: a module is for one platform, got "

@@ -137,10 +137,10 @@ class LoweringRuleContext(NamedTuple):
 
     Attributes:
       module_context: the module that it writes in.
-      primitive: the operation.
-      avals_in, avals_out: types of its operands and results.
       name_stack: the scopes around the operation.
       traceback: where it was applied.
+      primitive: the operation.
+      avals_in, avals_out: types of its operands and results.
       tokens_in, tokens_out: tokens of ordered effects: such operations have no rule
         that builds MLIR, so none.
       const_lowering, axis_size_env, dim_var_values, jaxpr_eqn_ctx: empty.
@@ -148,14 +148,14 @@ class LoweringRuleContext(NamedTuple):
     """
 
     module_context: ModuleContext
+    name_stack: Any
+    traceback: Any
     primitive: Any
     avals_in: Sequence[Any]
     avals_out: Sequence[Any]
-    name_stack: Any = ()
-    traceback: Any = None
-    tokens_in: TokenSet = TokenSet()
-    tokens_out: TokenSet | None = None
-    const_lowering: Any = ()
+    tokens_in: TokenSet
+    tokens_out: TokenSet | None
+    const_lowering: dict[Any, Any]
     axis_size_env: Any = None
     dim_var_values: Sequence[Any] = ()
     jaxpr_eqn_ctx: Any = None
@@ -180,11 +180,14 @@ def text_rule(rule: Callable[..., Any]) -> Callable[..., Any]:
             )
             return LoweringRuleContext(
                 inner,
+                NameStack(scopes.names(ctx.eqn.scope)),
+                ctx.eqn.source,
                 p,
                 ctx.avals_in,
                 ctx.avals_out,
-                name_stack=NameStack(scopes.names(ctx.eqn.scope)),
-                traceback=ctx.eqn.source,
+                tokens_in=TokenSet(),
+                tokens_out=None,
+                const_lowering={},
             )
 
         text, added = mlir_rules.function_text(
@@ -237,8 +240,14 @@ def dtype_to_ir_type(dtype: DTypeLike) -> Any:
     return mlir_rules.parse_type(types.element_type(dtypes.as_dtype(dtype)))
 
 
-def aval_to_ir_type(aval: AbstractValue) -> Any:
-    """The MLIR type of values of a type."""
+def aval_to_ir_type(ctx: ModuleContext, aval: AbstractValue) -> Any:
+    """The MLIR type of values of a type.
+
+    Args:
+      ctx: the module context; types are the same in all of them.
+      aval: the type.
+    """
+    del ctx
     handler = ir_type_handlers.get(type(aval))
     if handler is None:
         raise TypeError(
@@ -259,23 +268,40 @@ ir_type_handlers: dict[type, Callable[[Any], Any]] = {
 }
 
 
-def token_type() -> Any:
-    """The MLIR type of tokens."""
-    return hlo.TokenType.get()
+def token_type(context: Any = None) -> Any:
+    """The MLIR type of tokens, in an MLIR context; None for the current one."""
+    return hlo.TokenType.get(context)
 
 
-def aval_to_ir_types(aval: AbstractValue) -> tuple[Any, ...]:
-    """The MLIR types of a value of a type: one."""
-    return (aval_to_ir_type(aval),)
+def aval_to_ir_types(ctx: ModuleContext, aval: AbstractValue) -> tuple[Any, ...]:
+    """The MLIR types of a value of a type: one; see `aval_to_ir_type`."""
+    return (aval_to_ir_type(ctx, aval),)
 
 
-def ir_constant(val: Any) -> Any:
-    """A constant: a number, a NumPy array, or of a type with a handler."""
+def ir_constant(
+    val: Any,
+    *,
+    const_lowering: dict[Any, Any] | None = None,
+    aval: ShapedArray | None = None,
+) -> Any:
+    """A constant: a number, a NumPy array, or of a type with a handler.
+
+    Args:
+      val: the value.
+      const_lowering: MLIR values of constants that the module has already, by the
+        `id` of a value and its type.
+      aval: the type, which decides the dtype of a Python number; by default that is
+        the one that an array of it has.
+    """
+    known = (const_lowering or {}).get((id(val), aval))
+    if known is not None:
+        return known
     handler = _constant_handlers.get(type(val))
     if handler is not None:
-        return handler(val, None)
+        return handler(val, aval)
     array = np.asarray(val)
-    array = array.astype(dtypes.canonicalize_dtype(array.dtype), copy=False)
+    dtype = dtypes.canonicalize_dtype(array.dtype) if aval is None else aval.dtype
+    array = array.astype(dtype, copy=False)
     text = types.dense(array, ShapedArray(array.shape, array.dtype))
     return hlo.ConstantOp(mlir_rules.parse_attribute(text)).result
 
@@ -289,14 +315,20 @@ def register_constant_handler(type_: type, handler_fun: ConstantHandler) -> None
 
     Args:
       type_: the type.
-      handler_fun: `handler_fun(value, None)` returns an MLIR value.
+      handler_fun: `handler_fun(value, aval)` returns an MLIR value; the type is None
+        where `ir_constant` was not told it.
     """
     _constant_handlers[type_] = handler_fun
 
 
-def ir_constants(val: Any) -> tuple[Any, ...]:
-    """The values of a constant: one."""
-    return (ir_constant(val),)
+def ir_constants(
+    val: Any,
+    *,
+    const_lowering: dict[Any, Any] | None = None,
+    aval: ShapedArray | None = None,
+) -> tuple[Any, ...]:
+    """The values of a constant: one; see `ir_constant`."""
+    return (ir_constant(val, const_lowering=const_lowering, aval=aval),)
 
 
 def dense_int_elements(xs: Sequence[int]) -> Any:
@@ -304,9 +336,14 @@ def dense_int_elements(xs: Sequence[int]) -> Any:
     return ir.DenseIntElementsAttr.get(np.asarray(xs, np.int64))
 
 
-def dense_int_array(xs: Sequence[int]) -> Any:
-    """An attribute of a list of 64-bit integers."""
-    return ir.DenseI64ArrayAttr.get(list(map(int, xs)))
+def dense_int_array(values: Sequence[int], context: Any = None) -> Any:
+    """An attribute of a list of 64-bit integers.
+
+    Args:
+      values: the integers.
+      context: an MLIR context; None for the current one.
+    """
+    return ir.DenseI64ArrayAttr.get(list(map(int, values)), context)
 
 
 def i32_attr(i: int) -> Any:

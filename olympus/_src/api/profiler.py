@@ -137,6 +137,13 @@ class ProfileSession:
         self._options = profiler_options
         self._session: profiling.Session | None = None
 
+    @property
+    def profile_data(self) -> ProfileData | None:
+        """The events, to be read; None before it has ended."""
+        if self.data is None:
+            return None
+        return ProfileData.from_serialized_xspace(self.data)
+
     def start(self) -> None:
         """Begins to record."""
         with _underway.lock:
@@ -204,11 +211,11 @@ def stop_trace() -> None:
 
 @contextlib.contextmanager
 def trace(
-    log_dir: Path,
+    log_dir: Path | None = None,
     create_perfetto_link: bool = False,
     create_perfetto_trace: bool = False,
     profiler_options: ProfileOptions | None = None,
-) -> Iterator[None]:
+) -> Iterator[ProfileSession]:
     """Records what programs, and Python, do in a `with` block.
 
     The files are read by TensorBoard's profile plugin (`*.xplane.pb`), and by Perfetto
@@ -216,11 +223,14 @@ def trace(
 
     Args:
       log_dir: the folder below which they are written, in `plugins/profile/` and the
-        time.
+        time; None for no files.
       create_perfetto_link: print an address that shows the recording in the Perfetto
         viewer, and wait until it was opened.
       create_perfetto_trace: write `perfetto_trace.json.gz` too.
       profiler_options: a `ProfileOptions`.
+
+    Yields:
+      The `ProfileSession`, which has the events as `profile_data` after the block.
 
     Raises:
       RuntimeError: another recording is under way.
@@ -232,11 +242,10 @@ def trace(
       >>> with profiler.trace(tempfile.mkdtemp()):
       ...     total = onp.arange(3).sum().block_until_ready()
     """
-    start_trace(log_dir, create_perfetto_link, create_perfetto_trace, profiler_options)
-    try:
-        yield
-    finally:
-        stop_trace()
+    with ProfileSession(
+        log_dir, create_perfetto_link, create_perfetto_trace, profiler_options
+    ) as session:
+        yield session
 
 
 def export_profile_data(

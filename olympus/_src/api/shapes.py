@@ -10,6 +10,7 @@ from olympus._src.core import dtypes, refs, sizes, trace
 from olympus._src.core.array_type import ArrayLike, DTypeLike, Placement, Shape
 from olympus._src.core.avals import AbstractValue
 from olympus._src.sharding.layouts import Format
+from olympus._src.sharding.manual_types import ManualAxisType
 from olympus._src.sharding.meshes import NO_MESH, AbstractMesh
 from olympus._src.sharding.named import NamedSharding
 from olympus._src.sharding.specs import PartitionSpec
@@ -24,7 +25,7 @@ class ShapeDtypeStruct:
       sharding: where it would live: a sharding, or a `Format` with one.
       weak_type: whether its dtype is weak in promotion.
       vma: the manual axes of a mesh along which devices may hold different values.
-      manual_axis_type: the same, as the type of an array has it; or None.
+      manual_axis_type: the same, as the type of an array has it: a `ManualAxisType`.
       is_ref: it describes a ref that holds such an array.
 
     Example:
@@ -42,7 +43,7 @@ class ShapeDtypeStruct:
         sharding: Placement = None,
         weak_type: bool = False,
         vma: Collection[Any] = (),
-        manual_axis_type: Collection[Any] | None = None,
+        manual_axis_type: ManualAxisType | None = None,
         is_ref: bool = False,
         _memory_space: Any = None,
     ) -> None:
@@ -52,7 +53,10 @@ class ShapeDtypeStruct:
         self.dtype = dtypes.as_dtype(dtype)
         self.sharding = sharding.sharding if isinstance(sharding, Format) else sharding
         self.weak_type = weak_type
-        self.vma = frozenset(vma or manual_axis_type or ())
+        if manual_axis_type is not None:
+            vma = avals_.varying_axes("ShapeDtypeStruct", manual_axis_type)
+        avals_.refuse_placement("ShapeDtypeStruct", _memory_space)
+        self.vma = frozenset(vma)
         self.is_ref = is_ref
 
     @classmethod
@@ -83,9 +87,9 @@ class ShapeDtypeStruct:
         return Format(None, self.sharding)
 
     @property
-    def manual_axis_type(self) -> frozenset[Any]:
-        """The manual axes along which devices may hold different values."""
-        return self.vma
+    def manual_axis_type(self) -> ManualAxisType | None:
+        """The manual axes along which devices may hold different values, or None."""
+        return ManualAxisType(varying=self.vma) if self.vma else None
 
     @property
     def size(self) -> int:

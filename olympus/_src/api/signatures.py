@@ -149,12 +149,8 @@ class Call:
 
     def debug_info(self, traced_for: str = "jit") -> ir.DebugInfo:
         """Names for messages about the traced function."""
-        return ir.DebugInfo(
-            traced_for,
-            source_info.function_name(self.fun),
-            source_info.function_location(self.fun),
-            LazyNames(self),
-        )
+        description = source_info.describe_function(self.fun)
+        return ir.DebugInfo(traced_for, description, LazyNames(self))
 
     def light(self) -> Call:
         """The call without its arrays and function, which may outlive the call."""

@@ -79,14 +79,35 @@ def transpose(
 
 
 def dce_olympuspr_call_rule(
-    used_outputs: list[bool], eqn: ir.Eqn
+    used_outputs: list[bool], live_ins: Any, eqn: ir.Eqn | None = None
 ) -> tuple[list[bool], Any]:
-    """The rule `dce`: drops unused results of a call, and then unused operands."""
+    """The rule `dce` of calls for libraries: `(used_outputs, live_ins, eqn)`.
+
+    Args:
+      used_outputs: which results are used.
+      live_ins: which refs among the operands are read later; or the equation, where it
+        is the last argument, as in JAX 0.10.
+      eqn: the equation.
+
+    Returns:
+      Which operands the equation still needs, and the equation, None for no more.
+    """
+    if eqn is None:
+        return _dce(used_outputs, live_ins)
+    return _dce(used_outputs, eqn, live_ins)
+
+
+def _dce(
+    used_outputs: Sequence[bool], eqn: ir.Eqn, live_ins: bool | Sequence[bool] = True
+) -> tuple[list[bool], Any]:
+    """Drops unused results of a call, and then unused operands."""
     held = eqn.params["call_jaxpr"]
     closed = _close(held)
     if not any(used_outputs) and not eqn.effects:
         return [False] * len(eqn.invars), None
-    small, used_inputs = partial_eval.dce_olympuspr(closed.olympuspr, used_outputs)
+    small, used_inputs = partial_eval.dce_olympuspr(
+        closed.olympuspr, used_outputs, live_inputs=live_ins
+    )
     program: Any = small
     if type(held) is ir.ClosedOlympuspr:
         program = ir.ClosedOlympuspr(small, held.consts)
@@ -100,10 +121,10 @@ def dce_olympuspr_call_rule(
 
 
 def dce_olympuspr_closed_call_rule(
-    used_outputs: list[bool], eqn: ir.Eqn
+    used_outputs: list[bool], live_ins: Any, eqn: ir.Eqn | None = None
 ) -> tuple[list[bool], Any]:
     """`dce_olympuspr_call_rule`: calls with and without constants have one rule."""
-    return dce_olympuspr_call_rule(used_outputs, eqn)
+    return dce_olympuspr_call_rule(used_outputs, live_ins, eqn)
 
 
 class CallPrimitive(Primitive):
@@ -144,18 +165,16 @@ RULES: dict[str, Any] = {
     "jvp": _jvp,
     "transpose": transpose,
     "batch": _batch,
-    "dce": dce_olympuspr_call_rule,
+    "dce": _dce,
 }
 
 
-def create_call_primitive(
-    name: str, inline_olympus_late: bool = False
-) -> CallPrimitive:
+def create_call_primitive(name: str, inline_jax_late: bool = False) -> CallPrimitive:
     """A new operation that applies a program.
 
     Args:
       name: the printed name.
-      inline_olympus_late: has no effect.
+      inline_jax_late: has no effect: calls are always inlined by the compiler.
 
     Example:
       >>> import olympus
@@ -165,7 +184,7 @@ def create_call_primitive(
       >>> olympus.grad(lambda x: my_call_p.bind(f, x)[0])(3.0)
       Array(2., dtype=float32, weak_type=True)
     """
-    del inline_olympus_late
+    del inline_jax_late
     return CallPrimitive(
         name, multiple_results=True, file="the library that defines it", **RULES
     )

@@ -427,7 +427,7 @@ def _check_program(program: ir.Olympuspr, kinds: frozenset[Any]) -> Checked | No
         return [*checks.state(), *outs]
 
     info = program.debug_info or ir.DebugInfo("checkify", "program")
-    info = ir.DebugInfo(info.traced_for, info.func_name, info.func_location)
+    info = info.with_names()
     checked, consts = partial_eval.trace_to_olympuspr(run, whole.in_avals, info)
     return Checked(checked, consts, tuple(sites)) if sites else None
 

@@ -236,7 +236,7 @@ class _Search(checks.Checks):
             return [*search.state(), *outs]
 
         info = whole.debug_info or ir.DebugInfo("number search", "program")
-        info = ir.DebugInfo(info.traced_for, info.func_name, info.func_location)
+        info = info.with_names()
         program, consts = partial_eval.trace_to_olympuspr(run, whole.in_avals, info)
         if not sites and not has_healed:
             return None

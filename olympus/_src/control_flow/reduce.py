@@ -50,9 +50,7 @@ from olympus._src.lowering import module, types
 
 def _trace(what: str, fun: Any, run: Callable[..., Any], scalars: Sequence[Any]) -> Any:
     """A computation on scalars as a program without constants."""
-    info = ir.DebugInfo(
-        what, source_info.function_name(fun), source_info.function_location(fun)
-    )
+    info = ir.DebugInfo(what, source_info.describe_function(fun))
     program, consts = partial_eval.trace_to_olympuspr(run, scalars, info)
     if any(isinstance(c, trace.Tracer) for c in consts):
         raise TypeError(

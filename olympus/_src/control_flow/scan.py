@@ -529,10 +529,4 @@ def _drop_names(info: Any, removed: Sequence[bool]) -> Any:
         return info
     names = list(info.arg_names)
     remaining = [n for n, r in zip(names, removed, strict=False) if not r]
-    return ir.DebugInfo(
-        info.traced_for,
-        info.func_name,
-        info.func_location,
-        remaining + names[len(removed) :],
-        info.result_paths,
-    )
+    return info.with_names(remaining + names[len(removed) :], info.result_paths)

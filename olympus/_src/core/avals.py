@@ -16,6 +16,8 @@ import numpy as np
 from olympus._src.core import dtypes, explicit_shardings, sizes
 from olympus._src.foundation import array_protocol, caching, config, errors
 from olympus._src.sharding import contexts
+from olympus._src.sharding.manual_types import ManualAxisType
+from olympus._src.sharding.memory_spaces import Space
 from olympus._src.sharding.named import NamedSharding
 from olympus._src.sharding.specs import PartitionSpec
 
@@ -82,6 +84,10 @@ class ShapedArray(AbstractValue):
       weak_type: the dtype comes from a Python scalar and adapts in promotion.
       vma: the manual axes of a mesh along which devices may hold different values.
       sharding: a `NamedSharding`, of which the explicit axes of its mesh are kept.
+      manual_axis_type: a `sharding.ManualAxisType`, in place of `vma`; what is reduced
+        and unreduced is said by the sharding's spec.
+      memory_space, layout: None, or `Space.Device` or `Space.Any`: types say neither
+        in which memory an array is nor in which order.
 
     Attributes:
       explicit: how explicit axes of a mesh divide the array; None where they do not.
@@ -124,7 +130,15 @@ class ShapedArray(AbstractValue):
         weak_type: bool = False,
         vma: frozenset[Any] | None = None,
         sharding: NamedSharding | None = None,
+        *,
+        manual_axis_type: ManualAxisType | None = None,
+        memory_space: Space | None = None,
+        layout: None = None,
     ) -> ShapedArray:
+        if manual_axis_type is not None:
+            vma = varying_axes("ShapedArray", manual_axis_type)
+        if memory_space is not None or layout is not None:
+            refuse_placement("ShapedArray", memory_space, layout)
         key: Any = (shape, dtype, weak_type)
         if vma:
             key = (*key, vma)
@@ -151,6 +165,11 @@ class ShapedArray(AbstractValue):
     def update(self, **changes: Any) -> ShapedArray:
         """This aval with other fields, by name; of another shape it is not divided."""
         sharding = None if "shape" in changes else self.explicit
+        if "manual_axis_type" in changes:
+            changes["vma"] = varying_axes("ShapedArray", changes["manual_axis_type"])
+        if "memory_space" in changes or "layout" in changes:
+            places = changes.get("memory_space"), changes.get("layout")
+            refuse_placement("ShapedArray", *places)
         return ShapedArray(
             changes.get("shape", self.shape),
             changes.get("dtype", self.dtype),
@@ -166,6 +185,18 @@ class ShapedArray(AbstractValue):
             return self.explicit
         mesh = contexts.get_abstract_mesh()
         return NamedSharding(mesh, PartitionSpec(*[None] * self.ndim))
+
+    @property
+    def manual_axis_type(self) -> ManualAxisType:
+        """What is known along the manual axes of a mesh."""
+        if self.explicit is None:
+            return ManualAxisType(varying=self.vma)
+        spec, manual = self.explicit.spec, set(self.explicit.mesh.manual_axes)
+        return ManualAxisType(
+            varying=self.vma,
+            unreduced=spec.unreduced & manual,
+            reduced=spec.reduced & manual,
+        )
 
     def short(self) -> str:
         text = self._short
@@ -273,6 +304,35 @@ class ShapedArray(AbstractValue):
 
 
 _NOWHERE: frozenset[Any] = frozenset()
+
+
+def varying_axes(what: str, kind: Any) -> frozenset[Any]:
+    """The varying axes of a type of manual axes, which must have no others."""
+    if not isinstance(kind, ManualAxisType):
+        raise TypeError(
+            f"{what}: manual_axis_type must be a sharding.ManualAxisType, got "
+            f"{kind!r}; write ManualAxisType(varying={{'x'}})"
+        )
+    if kind.unreduced or kind.reduced:
+        raise NotImplementedError(
+            f"{what}: manual_axis_type must have varying axes only, got "
+            f"{kind}; pass sharding=NamedSharding(mesh, P(unreduced=..., reduced=...))"
+        )
+    return kind.varying
+
+
+def refuse_placement(what: str, memory_space: Any, layout: Any = None) -> None:
+    if memory_space not in (None, Space.Device, Space.Any):
+        raise NotImplementedError(
+            f"{what}: memory_space must be Space.Device, got {memory_space!r}: "
+            "types do not say in which memory an array is; place it by "
+            "device_put(x, Space.Host)"
+        )
+    if layout is not None:
+        raise NotImplementedError(
+            f"{what}: layout must be None, got {layout!r}: types do not say in "
+            "which order an array is; use experimental.layout.with_layout_constraint"
+        )
 
 
 def _intern_divided(

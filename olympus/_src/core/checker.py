@@ -8,16 +8,18 @@ from olympus._src.core import ir, printer
 from olympus._src.foundation import errors
 
 
-def check_olympuspr(program: ir.Olympuspr | ir.ClosedOlympuspr) -> None:
+def check_olympuspr(olympuspr: ir.Olympuspr | ir.ClosedOlympuspr) -> None:
     """Checks a program and the programs inside it.
 
     Args:
-      program: an `Olympuspr` or `ClosedOlympuspr`.
+      olympuspr: an `Olympuspr` or `ClosedOlympuspr`.
 
     Raises:
       OlympusprTypeError: names the equation, and the user's line where it is known.
     """
-    _check(program.olympuspr if isinstance(program, ir.ClosedOlympuspr) else program)
+    _check(
+        olympuspr.olympuspr if isinstance(olympuspr, ir.ClosedOlympuspr) else olympuspr
+    )
 
 
 def _check(program: ir.Olympuspr) -> None:

@@ -136,33 +136,43 @@ class DebugInfo:
 
     Attributes:
       traced_for: the transformation that traced it, as in 'jit'.
-      func_name: the user's function.
-      func_location: 'file:line' of the function, or ''.
+      func_src_info: the user's function, and 'file:line' of it where that is known, as
+        in 'f at train.py:3'.
       arg_names: a path for each input, as in `x` or `params['w']`.
       result_paths: a path for each output, as in `result[0]`; None before tracing.
     """
 
-    __slots__ = (
-        "arg_names",
-        "func_location",
-        "func_name",
-        "result_paths",
-        "traced_for",
-    )
+    __slots__ = ("arg_names", "func_src_info", "result_paths", "traced_for")
 
     def __init__(
         self,
         traced_for: str,
-        func_name: str,
-        func_location: str = "",
+        func_src_info: str,
         arg_names: Sequence[str] | None = None,
         result_paths: Sequence[str] | None = None,
     ) -> None:
         self.traced_for = traced_for
-        self.func_name = func_name
-        self.func_location = func_location
+        self.func_src_info = func_src_info
         self.arg_names = arg_names
         self.result_paths = result_paths
+
+    @property
+    def func_name(self) -> str:
+        """The user's function."""
+        return self.func_src_info.partition(" at ")[0]
+
+    @property
+    def func_location(self) -> str:
+        """'file:line' of the function, or ''."""
+        return self.func_src_info.partition(" at ")[2]
+
+    def with_names(
+        self,
+        arg_names: Sequence[str] | None = None,
+        result_paths: Sequence[str] | None = None,
+    ) -> DebugInfo:
+        """The same function, with these names of inputs and outputs."""
+        return DebugInfo(self.traced_for, self.func_src_info, arg_names, result_paths)
 
 
 _ABSENT = object()
@@ -518,9 +528,17 @@ def eval_olympuspr(
     return [v.val if type(v) is Literal else env[v] for v in olympuspr.outvars]
 
 
-def program_as_function(closed: ClosedOlympuspr) -> Callable[..., Any]:
-    """A Python function that runs the program and returns a list."""
-    return lambda *args: eval_olympuspr(closed.olympuspr, closed.consts, *args)
+def program_as_function(
+    closed_olympuspr: ClosedOlympuspr, *args: Any
+) -> Callable[..., Any]:
+    """A Python function that runs the program and returns a list.
+
+    Args:
+      closed_olympuspr: the program.
+      *args: its first arguments; the function takes the others.
+    """
+    program, consts = closed_olympuspr.olympuspr, closed_olympuspr.consts
+    return lambda *others: eval_olympuspr(program, consts, *args, *others)
 
 
 def hoist_consts(olympuspr: Olympuspr) -> Olympuspr:
@@ -530,13 +548,7 @@ def hoist_consts(olympuspr: Olympuspr) -> Olympuspr:
     debug = olympuspr.debug_info
     if debug is not None and debug.arg_names is not None:
         names = [""] * len(olympuspr.constvars) + list(debug.arg_names)
-        debug = DebugInfo(
-            debug.traced_for,
-            debug.func_name,
-            debug.func_location,
-            names,
-            debug.result_paths,
-        )
+        debug = debug.with_names(names, debug.result_paths)
     return olympuspr.replace(
         constvars=(), invars=olympuspr.constvars + olympuspr.invars, debug_info=debug
     )

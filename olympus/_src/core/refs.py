@@ -18,6 +18,7 @@ from typing import Any, NamedTuple
 
 from olympus._src.core import avals, dtypes, effects
 from olympus._src.foundation import source_info
+from olympus._src.sharding.memory_spaces import Space
 
 
 class RefEffect(effects.Effect):
@@ -56,6 +57,7 @@ class RefAval(avals.AbstractValue):
 
     Args:
       inner_aval: the type of the arrays.
+      memory_space, kind: as for `olympus.new_ref`.
 
     Example:
       >>> import olympus
@@ -67,7 +69,10 @@ class RefAval(avals.AbstractValue):
     inner_aval: Any
     weak_type = False
 
-    def __new__(cls, inner_aval: Any) -> RefAval:
+    def __new__(
+        cls, inner_aval: Any, memory_space: Space | None = None, kind: None = None
+    ) -> RefAval:
+        check_memory("AbstractRef", memory_space, kind)
         inner_aval = inner_aval.strip_weak_type()
         with _lock:
             aval = _interned.get(inner_aval)
@@ -145,6 +150,21 @@ class RefAval(avals.AbstractValue):
 
     def __len__(self) -> int:
         return len(self.inner_aval)
+
+
+def check_memory(what: str, memory_space: Any, kind: Any, pin: bool = False) -> None:
+    """Raises where a ref is requested that would not be in its device's memory."""
+    here = (None, Space.Device, Space.Any)
+    for name, value, is_possible, remedy in (
+        ("memory_space", memory_space, memory_space in here, "Space.Device"),
+        ("kind", kind, kind is None, "None"),
+        ("pin", pin, not pin, "False"),
+    ):
+        if not is_possible:
+            raise NotImplementedError(
+                f"{what}: {name} must be {remedy}, got {value!r}: refs are in the "
+                f"memory of their device; leave {name} out"
+            )
 
 
 _interned: weakref.WeakValueDictionary[Any, RefAval] = weakref.WeakValueDictionary()

@@ -29,7 +29,7 @@ def _stage(trace: Any, args: Sequence[Any], params: dict[str, Any]) -> Any:
     if type(call) is ir.ClosedOlympuspr:
         return trace.record(remat_opt_p, args, params)
     in_avals = [avals_.aval_of(x) for x in args]
-    info = ir.DebugInfo("custom_vjp", repr(call), functions.location(call.fun))
+    info = ir.DebugInfo("custom_vjp", functions.describe(call.fun))
     traced = [
         partial_eval.trace_to_olympuspr(
             lambda *xs, f=f: functions.run(f, xs), in_avals, info

@@ -342,6 +342,11 @@ def function_code(f: Callable[..., Any]) -> CodeType | None:
     return None
 
 
+def describe_function(f: Callable[..., Any]) -> str:
+    """A callable's name, and where it was written, as "f at file:line"."""
+    return f"{function_name(f)} at {function_location(f)}"
+
+
 def function_location(f: Callable[..., Any]) -> str:
     """Where a callable was written, as "file:line".
 

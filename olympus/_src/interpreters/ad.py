@@ -34,8 +34,8 @@ class JVPTracer(trace.Tracer):
 
     __slots__ = ("primal", "tangent")
 
-    def __init__(self, trace_: trace.Trace, primal: Any, tangent: Any) -> None:
-        self._trace = trace_
+    def __init__(self, trace: trace.Trace, primal: Any, tangent: Any) -> None:
+        self._trace = trace
         self.aval = avals_.aval_of(primal)
         self.primal = primal
         self.tangent = tangent

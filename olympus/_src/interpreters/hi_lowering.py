@@ -238,7 +238,7 @@ def _debug_info(program: ir.Olympuspr) -> ir.DebugInfo:
         names = [*first, *repeat_for_lows(list(names), program.in_avals)]
     else:
         names = None
-    return ir.DebugInfo(info.traced_for, info.func_name, info.func_location, names)
+    return info.with_names(names)
 
 
 def of_arrays(
@@ -312,12 +312,7 @@ def without_high_types(
     in_avals = program.in_avals
     names = own.debug_info
     if names is not None and names.arg_names is not None:
-        names = ir.DebugInfo(
-            names.traced_for,
-            names.func_name,
-            names.func_location,
-            list(names.arg_names)[n:],
-        )
+        names = names.with_names(list(names.arg_names)[n:])
     arrays = own.replace(
         constvars=own.invars[:n], invars=own.invars[n:], debug_info=names
     )

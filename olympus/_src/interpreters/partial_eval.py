@@ -386,26 +386,35 @@ def check_leaks(t: trace.Trace, kind: type[trace.Tracer], info: ir.DebugInfo) ->
 
 
 def dce_olympuspr(
-    program: ir.Olympuspr,
-    used_outputs: Sequence[bool],
+    olympuspr: ir.Olympuspr,
+    used_outputs: bool | Sequence[bool],
     instantiate: bool | Sequence[bool] = False,
+    live_inputs: bool | Sequence[bool] = True,
 ) -> tuple[ir.Olympuspr, list[bool]]:
     """Removes equations, outputs and inputs that are not used.
 
     Args:
-      program: any program.
-      used_outputs: which outputs to keep.
-      instantiate: inputs to keep even if unused (one flag, or one for each).
+      olympuspr: any program.
+      used_outputs: which outputs to keep (one flag, or one for each).
+      instantiate: inputs to keep even if unused (the same).
+      live_inputs: refs among the inputs that are read after the program (the same):
+        what is written to others, and not read in the program, is removed.
 
     Returns:
       The smaller program, and which inputs it still has.
     """
+    program = olympuspr
+    used_outputs = _as_flags(used_outputs, program.outvars)
+    instantiate = _as_flags(instantiate, program.invars)
+    lives = _as_flags(live_inputs, program.invars)
+    rows = zip(program.invars, lives, strict=True)
+    dead = {v for v, is_live in rows if not is_live and refs.is_ref_type(v.aval)}
     outvars = [v for v, used in zip(program.outvars, used_outputs, strict=True) if used]
     needed = {v for v in outvars if type(v) is not ir.Literal}
     live_eqns: list[ir.Eqn] = []
     for eqn in reversed(program.eqns):
         used = [v in needed for v in eqn.outvars]
-        if not any(used) and not eqn.effects:
+        if not any(used) and (not eqn.effects or _changes_only(eqn, dead - needed)):
             continue
         small_eqn = eqn if eqn.primitive.dce is None else _dce_equation(eqn, used)
         if small_eqn is None:
@@ -413,8 +422,6 @@ def dce_olympuspr(
         live_eqns.append(small_eqn)
         needed.update(v for v in small_eqn.invars if type(v) is not ir.Literal)
     live_eqns.reverse()
-    if isinstance(instantiate, bool):
-        instantiate = [instantiate] * len(program.invars)
     keep = [
         v in needed or force
         for v, force in zip(program.invars, instantiate, strict=True)
@@ -425,6 +432,17 @@ def dce_olympuspr(
         program.constvars, invars, outvars, live_eqns, debug_info=debug
     )
     return small, keep
+
+
+def _as_flags(flags: bool | Sequence[bool], variables: Sequence[Any]) -> Sequence[bool]:
+    return [flags] * len(variables) if isinstance(flags, bool) else flags
+
+
+def _changes_only(eqn: ir.Eqn, dead: set[ir.Var]) -> bool:
+    """Whether all that an equation does besides its results is done to some refs."""
+    if not dead or not eqn.effects <= refs.READS_AND_WRITES:
+        return False
+    return all(v in dead for v in eqn.invars if refs.is_ref_type(v.aval))
 
 
 def is_whole(smaller: ir.Olympuspr, program: ir.Olympuspr) -> bool:
@@ -449,9 +467,7 @@ def _dce_debug_info(
         names = [n for n, k in zip(names, keep, strict=True) if k]
     if paths is not None and len(paths) == len(used):
         paths = [n for n, u in zip(paths, used, strict=True) if u]
-    return ir.DebugInfo(
-        info.traced_for, info.func_name, info.func_location, names, paths
-    )
+    return info.with_names(names, paths)
 
 
 def expand(

@@ -220,11 +220,7 @@ def _info(fun: Any, traced_for: str) -> ir.DebugInfo:
     if getattr(fun, "debug_info", None) is not None:
         return fun.debug_info
     inner = getattr(fun, "f", fun)
-    return ir.DebugInfo(
-        traced_for,
-        source_info.function_name(inner),
-        source_info.function_location(inner),
-    )
+    return ir.DebugInfo(traced_for, source_info.describe_function(inner))
 
 
 def _caller(fun: Any) -> Callable[..., Any]:
@@ -471,8 +467,7 @@ def move_binders_to_back(
     if info is not None and info.arg_names is not None:
         names = list(info.arg_names)
         names = _select(names, stay) + _select(names, flags)
-        fields = (info.traced_for, info.func_name, info.func_location)
-        info = ir.DebugInfo(*fields, names, info.result_paths)
+        info = info.with_names(names, info.result_paths)
     moved = program.replace(invars=invars, debug_info=info)
     return ir.ClosedOlympuspr(moved, closed_olympuspr.consts)
 

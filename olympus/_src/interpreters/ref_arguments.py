@@ -96,12 +96,7 @@ def _debug_info(program: ir.Olympuspr, n: int) -> ir.DebugInfo | None:
     info = program.debug_info
     if info is None or info.arg_names is None:
         return info
-    return ir.DebugInfo(
-        info.traced_for,
-        info.func_name,
-        info.func_location,
-        [*["a captured ref"] * n, *info.arg_names],
-    )
+    return info.with_names([*["a captured ref"] * n, *info.arg_names])
 
 
 def _place(device: Any, use: RefArguments) -> Any:

@@ -40,8 +40,8 @@ class JetTracer(trace.Tracer):
 
     __slots__ = ("primal", "terms")
 
-    def __init__(self, trace_: trace.Trace, primal: Any, terms: Sequence[Any]) -> None:
-        self._trace = trace_
+    def __init__(self, trace: trace.Trace, primal: Any, terms: Sequence[Any]) -> None:
+        self._trace = trace
         self.aval = avals_.aval_of(primal)
         self.primal = primal
         self.terms = list(terms)
@@ -310,7 +310,7 @@ def _jet_olympuspr(
         return flat(outs)
 
     info = closed.olympuspr.debug_info or ir.DebugInfo("jet", "program")
-    info = ir.DebugInfo(info.traced_for, info.func_name, info.func_location)
+    info = info.with_names()
     program, consts = partial_eval.trace_to_olympuspr(run, in_avals, info)
     return ir.ClosedOlympuspr(program, consts), out_patterns
 

@@ -286,7 +286,7 @@ def emit_slice(
     """Writes `stablehlo.slice`."""
     if strides is not None:
         # XLA divides an axis of one element wrongly where its stride is not 1.
-        rows = list(zip(starts, limits, strides, out.shape, strict=False))
+        rows = list(zip(starts, limits, strides, out.shape, strict=True))
         limits = [a + 1 if n == 1 else b for a, b, _, n in rows]
         strides = [1 if n == 1 else step for _, _, step, n in rows]
     return ctx.block.slice(x, aval, out, starts, limits, strides)
@@ -302,7 +302,7 @@ def _slice_lower(
         ctx,
         x,
         aval,
-        ctx.avals_out[0],
+        families.storage(ctx.avals_out[0]),
         (*start_indices, *[0] * len(hidden)),
         (*limit_indices, *hidden),
         steps,

@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from olympus._src.api.reverse_mode import vjp
 from olympus._src.control_flow.scan import scan
 from olympus._src.core import avals
 from olympus._src.core.array_type import Array, KeyArray
@@ -32,6 +33,9 @@ from olympus._src.random.uniform import uniform
 
 # The weights of each layer and direction, by its number.
 Weights = dict[int, Array]
+
+# A pytree: the derivative of a call.
+Residuals = Any
 
 _GATES = 4
 
@@ -240,6 +244,71 @@ def lstm(
     return _run_layers(
         x, h_0, c_0, tables, seq_lengths, num_layers, bidirectional, precision
     )
+
+
+def lstm_fwd(
+    x: Array,
+    h_0: Array,
+    c_0: Array,
+    w: Array,
+    seq_lengths: Array,
+    input_size: int,
+    hidden_size: int,
+    num_layers: int,
+    dropout: float,
+    bidirectional: bool,
+    precision: PrecisionLike = None,
+) -> tuple[tuple[Array, Array, Array], Residuals]:
+    """What `lstm` returns, and what `lstm_bwd` needs of it; for a `custom_vjp`.
+
+    Args:
+      x, h_0, c_0, seq_lengths: as for `lstm`.
+      w: the weights.
+      input_size, hidden_size, num_layers, bidirectional: see `get_num_params_in_lstm`.
+      dropout, precision: as for `lstm`.
+
+    Example:
+      >>> from olympus.experimental import rnn
+      >>> x, zero, w = jnp.ones((1, 2, 1)), jnp.zeros((1, 1, 1)), jnp.ones(16)
+      >>> sizes = 1, 1, 1, 0.0, False, None
+      >>> outs, residuals = rnn.lstm_fwd(x, zero, zero, w, jnp.array([2]), *sizes)
+      >>> x_ct, h_ct, c_ct, w_ct, _ = rnn.lstm_bwd(*sizes, residuals, outs)
+      >>> x_ct.shape, w_ct.shape
+      ((1, 2, 1), (16,))
+    """
+    sizes = (input_size, hidden_size, num_layers, dropout, bidirectional, precision)
+
+    def run(x: Array, h_0: Array, c_0: Array, w: Array) -> tuple[Array, Array, Array]:
+        return lstm(x, h_0, c_0, w, seq_lengths, *sizes)
+
+    return vjp(run, x, h_0, c_0, w)
+
+
+def lstm_bwd(
+    input_size: int,
+    hidden_size: int,
+    num_layers: int,
+    dropout: float,
+    bidirectional: bool,
+    precision: PrecisionLike,
+    residuals: Residuals,
+    gradients: tuple[Array, Array, Array],
+) -> tuple[Array, Array, Array, Array, None]:
+    """Cotangents of the arguments of `lstm_fwd`; see there.
+
+    Args:
+      input_size, hidden_size, num_layers, dropout, bidirectional: have no effect: the
+        residuals know them.
+      precision: the same.
+      residuals: what `lstm_fwd` returned.
+      gradients: cotangents of the three results of `lstm`.
+
+    Returns:
+      Cotangents of `x`, `h_0`, `c_0` and `w`; None for the lengths.
+    """
+    del input_size, hidden_size, num_layers, dropout, bidirectional, precision
+    x, h_0, c_0, w = residuals(gradients)
+    return x, h_0, c_0, w, None
 
 
 def lstm_ref(

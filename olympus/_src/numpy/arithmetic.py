@@ -727,10 +727,7 @@ def _clip(x: Any, low: Any, high: Any) -> Any:
 def _define_rounding(name: str, fun: Any, what: str) -> function_types.Unary:
     @program(1, name=name)
     def rounded(x: ArrayLike, /) -> Array:
-        (x,) = promotion.promote_args(name, x)
-        promotion.check_numbers(name, x)
-        _refuse_complex(name, x)
-        return fun(x) if _is(x, "f") else x
+        return _round_floats(name, fun, x)
 
     rounded.__doc__ = f"""{what}, elementwise; integers and booleans do not change.
 
@@ -742,6 +739,14 @@ def _define_rounding(name: str, fun: Any, what: str) -> function_types.Unary:
     return rounded
 
 
+def _round_floats(name: str, fun: Any, x: Any) -> Any:
+    """What a function of floats makes of real numbers; others stay as they are."""
+    (x,) = promotion.promote_args(name, x)
+    promotion.check_numbers(name, x)
+    _refuse_complex(name, x)
+    return fun(x) if _is(x, "f") else x
+
+
 def _truncate(x: Any) -> Any:
     negative_ones = lax.lt(x, promotion.scalar(0, x))
     return lax.select(negative_ones, lax.ceil(x), lax.floor(x))
@@ -749,7 +754,22 @@ def _truncate(x: Any) -> Any:
 
 floor = _define_rounding("floor", lax.floor, "The largest integer not above")
 ceil = _define_rounding("ceil", lax.ceil, "The smallest integer not below")
-trunc = _define_rounding("trunc", _truncate, "The nearest integer towards zero")
+
+
+@program(1)
+def trunc(x: ArrayLike) -> Array:
+    """The nearest integer towards zero, elementwise; integers do not change.
+
+    Args:
+      x: real array or number.
+
+    Source: NumPy, `numpy.trunc`.
+
+    Example:
+      >>> jnp.trunc(jnp.array([-1.5, 1.2]))
+      Array([-1.,  1.], dtype=float32)
+    """
+    return _round_floats("trunc", _truncate, x)
 
 
 @program(1)

@@ -293,7 +293,6 @@ _EXAMPLES = {
         "jnp.triu_indices(2)",
         "(Array([0, 0, 1], dtype=int32), Array([0, 1, 1], dtype=int32))",
     ),
-    "trunc": ("jnp.trunc(jnp.array([-1.5, 1.2]))", "Array([-1.,  1.], dtype=float32)"),
     "zeros": (
         "jnp.zeros((2, 2))",
         "Array([[0., 0.],\n       [0., 0.]], dtype=float32)",

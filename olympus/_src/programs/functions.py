@@ -119,11 +119,7 @@ def record(
     call = params["call_jaxpr"]
     if type(call) is ir.ClosedOlympuspr:
         return trace.record(p, args, params)
-    info = ir.DebugInfo(
-        what,
-        source_info.function_name(call.fun),
-        location(call.fun),
-    )
+    info = ir.DebugInfo(what, describe(call.fun))
     in_avals = [avals_.aval_of(x) for x in args]
     program, consts = partial_eval.trace_to_olympuspr(call, in_avals, info)
     closed = ir.ClosedOlympuspr(ir.hoist_consts(program))
@@ -290,6 +286,12 @@ class Named:
     def __init__(self, name: str, info: Any) -> None:
         self.__name__ = name
         self.location = "" if info is None else info.func_location
+
+
+def describe(fun: Any) -> str:
+    """A user's function, and where it was written, as "f at file:line"."""
+    name, place = source_info.function_name(fun), location(fun)
+    return f"{name} at {place}" if place else name
 
 
 def location(fun: Any) -> str:

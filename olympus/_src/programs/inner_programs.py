@@ -151,12 +151,7 @@ def _trace_body(
         return outs
 
     paths = _Paths(fun, in_tree)
-    info = ir.DebugInfo(
-        what,
-        source_info.function_name(fun),
-        source_info.function_location(fun),
-        paths,
-    )
+    info = ir.DebugInfo(what, source_info.describe_function(fun), paths)
     noted = None
     if not evaluate.is_staging():
         noted = operations.noted_body(fun, in_tree, in_avals, paths.roots)
@@ -439,13 +434,7 @@ def share_consts(
         if info is not None and info.arg_names is not None:
             names = [""] * len(first)
             names += list(info.arg_names)[len(program.constvars) :]
-            info = ir.DebugInfo(
-                info.traced_for,
-                info.func_name,
-                info.func_location,
-                names,
-                info.result_paths,
-            )
+            info = info.with_names(names, info.result_paths)
         open_ = hoisted.replace(invars=first + others, debug_info=info)
         closed.append(ir.ClosedOlympuspr(open_))
     return closed, shared
@@ -519,9 +508,7 @@ def unflatten_solution(
 
 def forget_argument_names(info: Any) -> Any:
     """The debug info of a program whose inputs are no longer those of the user."""
-    if info is None:
-        return None
-    return ir.DebugInfo(info.traced_for, info.func_name, info.func_location)
+    return None if info is None else info.with_names()
 
 
 # -- lowering and running --------------------------------------------------------------

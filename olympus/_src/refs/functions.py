@@ -13,23 +13,31 @@ from olympus._src.interpreters import evaluate
 from olympus._src.lax import elementwise
 from olympus._src.numpy import creation, index_updates
 from olympus._src.refs import arrays, operations, positions
+from olympus._src.sharding.memory_spaces import Space
 
 
 def new_ref(
-    init_val: ArrayLike, *, memory_space: None = None, kind: None = None
+    init_val: ArrayLike,
+    *,
+    memory_space: Space | None = None,
+    kind: None = None,
+    pin: bool = False,
 ) -> Ref:
     """Makes a ref that holds an array.
 
     Args:
       init_val: what it holds first; the array itself never changes.
-      memory_space, kind: None; refs are where their array is.
+      memory_space: None, `Space.Any` or `Space.Device`, which all say the same: refs
+        are in their device's memory.
+      kind: None; the other kinds of JAX are made by its own transformations.
+      pin: False; memory that does not move is for kernels that are written by hand.
 
     Returns:
       A `Ref`: `ref[index]` reads, `ref[index] = values` writes.
 
     Raises:
       TypeError: `init_val` is no array or number.
-      NotImplementedError: another memory or kind is requested.
+      NotImplementedError: another memory or kind, or pinned memory, is requested.
 
     Example:
       >>> import olympus
@@ -44,11 +52,7 @@ def new_ref(
       >>> total(onp.array([1.0, 2.0, 3.0]))
       Array([1., 3., 6.], dtype=float32)
     """
-    if memory_space is not None or kind is not None:
-        raise NotImplementedError(
-            "new_ref: memory_space and kind must be None, got "
-            f"{memory_space!r} and {kind!r}; leave them out"
-        )
+    refs.check_memory("new_ref", memory_space, kind, pin)
     if is_ref(init_val) or not avals_.is_array_like(init_val):
         raise TypeError(
             "new_ref: init_val must be an array or a number, got "
@@ -65,25 +69,26 @@ def _strong(x: Any) -> Any:
     return x
 
 
-def empty_ref(ty: Any, memory_space: None = None) -> Ref:
+def empty_ref(ty: Any, memory_space: Space | None = None, pin: bool = False) -> Ref:
     """Makes a ref for arrays of a type, whose first values are zeros.
 
     Args:
       ty: what has a shape and a dtype, as a `ShapeDtypeStruct`.
-      memory_space: None.
+      memory_space, pin: as for `new_ref`.
 
     Example:
       >>> import olympus
       >>> olympus.empty_ref(olympus.ShapeDtypeStruct((2,), 'float32'))
       Ref([0., 0.], dtype=float32)
     """
+    refs.check_memory("empty_ref", memory_space, None, pin)
     if not hasattr(ty, "shape") or not hasattr(ty, "dtype"):
         raise TypeError(
             f"empty_ref: ty must have a shape and a dtype, got {ty!r}; pass a "
             "ShapeDtypeStruct"
         )
     dtype = dtypes.canonicalize_dtype(ty.dtype, allow_extended_dtype=True)
-    return new_ref(creation.zeros(ty.shape, dtype), memory_space=memory_space)
+    return new_ref(creation.zeros(ty.shape, dtype))
 
 
 def freeze(ref: Ref) -> Array:

@@ -171,12 +171,12 @@ class SingleDeviceSharding(versions.SingleDeviceSharding):
     """
 
     def __new__(
-        cls, device: Device, *, memory_kind: str | None = None
+        cls, device: Device, memory_kind: str | None = None
     ) -> SingleDeviceSharding:
         own = _DescribedDeviceSharding if versions.is_described(device) else cls
         return super().__new__(own)
 
-    def __init__(self, device: Device, *, memory_kind: str | None = None) -> None:
+    def __init__(self, device: Device, memory_kind: str | None = None) -> None:
         kind = checked_memory_kind(device, memory_kind)
         super().__init__(device, memory_kind=kind)
         if memory_kind is not None and kind != default_memory_kind(device):
@@ -219,7 +219,7 @@ class _DescribedDeviceSharding(SingleDeviceSharding):
     It is no class of its own to users.
     """
 
-    def __init__(self, device: Device, *, memory_kind: str | None = None) -> None:
+    def __init__(self, device: Device, memory_kind: str | None = None) -> None:
         self._described_kind = checked_memory_kind(device, memory_kind)
         super().__init__(device, memory_kind=memory_kind)
 

@@ -503,21 +503,24 @@ def unknown_axis(what: str, name: Any, mesh: Any) -> str:
 
 
 def make_mesh(
-    axis_shapes: Sequence[int],
-    axis_names: Any,
+    axis_sizes: Sequence[int] | None = None,
+    axis_names: Any = None,
     axis_types: Any = None,
     *,
     devices: Sequence[Device] | None = None,
+    axis_shapes: Sequence[int] | None = None,
 ) -> Mesh:
     """A mesh of the first devices, in the order of their ids.
 
     Args:
-      axis_shapes: the size of each axis.
+      axis_sizes: the size of each axis.
       axis_names: the name of each axis.
       axis_types: an `AxisType` for each axis, or one for all; default Explicit.
       devices: the devices to take from; default all of the default platform.
+      axis_shapes: the older name of `axis_sizes`.
 
     Raises:
+      TypeError: there are no sizes, or two of them, or no names.
       ValueError: there are too few devices.
 
     Example:
@@ -525,11 +528,18 @@ def make_mesh(
       >>> olympus.make_mesh((1,), ('x',))
       Mesh(axis_sizes=(1,), axis_names=('x',), axis_types=(Explicit,))
     """
-    sizes = tuple([_check_size(s) for s in _as_sequence(axis_shapes)])
+    if (axis_sizes is None) == (axis_shapes is None) or axis_names is None:
+        raise TypeError(
+            "make_mesh: axis_sizes and axis_names must be given, got axis_sizes="
+            f"{axis_sizes}, axis_names={axis_names} and axis_shapes={axis_shapes}, the "
+            "older name of axis_sizes; write make_mesh((4, 2), ('x', 'y'))"
+        )
+    axis_sizes = axis_shapes if axis_sizes is None else axis_sizes
+    sizes = tuple([_check_size(s) for s in _as_sequence(axis_sizes)])
     names = _check_names("make_mesh", axis_names)
     if len(sizes) != len(names):
         raise ValueError(
-            f"make_mesh: axis_shapes and axis_names must be of one length, got {sizes} "
+            f"make_mesh: axis_sizes and axis_names must be of one length, got {sizes} "
             f"and {names}"
         )
     known = list(client.devices() if devices is None else devices)

@@ -48,7 +48,7 @@ class NamedSharding(Interned, shardings.Sharding):
     _cached: dict[Any, Any]
 
     def __new__(
-        cls, mesh: Any, spec: Any, *, memory_kind: str | None = None
+        cls, mesh: Any, spec: Any, memory_kind: str | None = None
     ) -> NamedSharding:
         known = cls._known.get((mesh, spec, memory_kind))
         if known is not None:

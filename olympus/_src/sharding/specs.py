@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import enum
 from collections.abc import Iterable, Iterator
 from typing import Any
 
@@ -23,6 +24,25 @@ class _Unconstrained:
 UNCONSTRAINED = _Unconstrained()
 
 
+class UnreducedKind(enum.Enum):
+    """How the devices' values of an unreduced array are still to be joined.
+
+    `PartitionSpec` takes `sum` only.
+
+    Example:
+      >>> from olympus.sharding import PartitionSpec as P, UnreducedKind
+      >>> P(unreduced={'x'}).unreduced_kind is UnreducedKind.sum
+      True
+    """
+
+    sum = enum.auto()
+    max = enum.auto()
+    min = enum.auto()
+
+    def __str__(self) -> str:
+        return f"UnreducedKind.{self.name}"
+
+
 class PartitionSpec(Interned):
     """The names of the mesh axes that divide each axis of an array.
 
@@ -35,10 +55,14 @@ class PartitionSpec(Interned):
       unreduced: mesh axes over which the devices' values are still to be summed.
       reduced: mesh axes along which the devices hold equal values whose cotangents are
         unreduced.
+      unreduced_kind: how values are to be joined over the axes in `unreduced`: by
+        `UnreducedKind.sum`, which is the default.
 
     Raises:
       TypeError: an entry is neither hashable nor a sequence of names.
-      ValueError: an axis is both reduced and unreduced, or divides the array too.
+      ValueError: an axis is both reduced and unreduced, or divides the array too; or
+        there is a kind without unreduced axes.
+      NotImplementedError: the kind is not the sum.
 
     Example:
       >>> from olympus.sharding import PartitionSpec as P
@@ -54,11 +78,17 @@ class PartitionSpec(Interned):
     reduced: frozenset[Any]
 
     def __new__(
-        cls, *partitions: Any, unreduced: Any = frozenset(), reduced: Any = frozenset()
+        cls,
+        *partitions: Any,
+        unreduced: Any = frozenset(),
+        reduced: Any = frozenset(),
+        unreduced_kind: UnreducedKind | None = None,
     ) -> PartitionSpec:
         entries = tuple([_entry(p) for p in partitions])
         sums = _axis_set(unreduced, "unreduced")
         equals = _axis_set(reduced, "reduced")
+        if unreduced_kind is not None:
+            check_unreduced_kind("PartitionSpec", unreduced_kind, sums)
         divided = set(axes_of(entries))
         for first, second, what in (
             (sums, equals, "both unreduced and reduced"),
@@ -116,6 +146,11 @@ class PartitionSpec(Interned):
         """How many axes of the array have this entry."""
         return self.partitions.count(_entry(value))
 
+    @property
+    def unreduced_kind(self) -> UnreducedKind | None:
+        """How values are to be joined over the unreduced axes; None without them."""
+        return UnreducedKind.sum if self.unreduced else None
+
     # -- others ------------------------------------------------------------------------
 
     def update(self, **fields: Any) -> PartitionSpec:
@@ -139,6 +174,35 @@ class PartitionSpec(Interned):
 
 
 P = PartitionSpec
+
+
+def check_unreduced_kind(
+    what: str, kind: UnreducedKind | None, unreduced: frozenset[Any]
+) -> UnreducedKind | None:
+    """The kind of some unreduced axes; None where there are none.
+
+    Raises:
+      TypeError: it is no `UnreducedKind`.
+      ValueError: it is one, but there are no such axes.
+      NotImplementedError: it is not the sum.
+    """
+    if kind is None:
+        return UnreducedKind.sum if unreduced else None
+    if not isinstance(kind, UnreducedKind):
+        raise TypeError(
+            f"{what}: unreduced_kind must be a sharding.UnreducedKind, got {kind!r}"
+        )
+    if not unreduced:
+        raise ValueError(
+            f"{what}: unreduced_kind must be None where no axis is unreduced, got "
+            f"{kind}; leave it out"
+        )
+    if kind is not UnreducedKind.sum:
+        raise NotImplementedError(
+            f"{what}: unreduced_kind must be UnreducedKind.sum, got {kind}; reduce "
+            "with lax.pmax or lax.pmin in a shard_map, which leaves nothing unreduced"
+        )
+    return kind
 
 
 def _unpickle(partitions: Any, unreduced: Any, reduced: Any) -> PartitionSpec:
