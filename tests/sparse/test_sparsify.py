@@ -87,3 +87,34 @@ def test_solvers_take_sparse_matrices(kind):
 def test_solvers_check_the_shape_of_sparse_matrices():
     with pytest.raises(ValueError, match=r"square matrix, but A has shape: \(3, 4\)"):
         jsp.sparse.linalg.cg(sparse.BCOO.fromdense(DENSE), V)
+
+
+AXES = (((1,), (0,)), ((), ()))
+
+
+@pytest.mark.parametrize(
+    "multiply", [sparse.bcoo_dot_general, sparse.bcsr_dot_general], ids=["bcoo", "bcsr"]
+)
+def test_products_by_name_in_functions_of_arrays(multiply):
+    """There the operands are tracers, which stand for arrays of any kind."""
+
+    def product(m, v):
+        return multiply(m, v, dimension_numbers=AXES)
+
+    check(product, sparse.BCOO.fromdense(DENSE), V)
+    check(product, sparse.BCSR.fromdense(DENSE), V)
+    np.testing.assert_array_equal(product(DENSE, V), DENSE @ V)
+    slopes = sparse.sparsify(olympus.grad(lambda v, m: product(m, v).sum()))
+    got = slopes(jnp.asarray(V), sparse.BCOO.fromdense(DENSE))
+    np.testing.assert_array_equal(got, DENSE.sum(0))
+
+
+def test_products_of_arrays_take_the_dtype_asked_for():
+    got = sparse.bcoo_dot_general(
+        DENSE.astype("int8"),
+        V.astype("int8"),
+        dimension_numbers=AXES,
+        preferred_element_type="int32",
+    )
+    assert got.dtype == np.dtype("int32")
+    np.testing.assert_array_equal(got, DENSE @ V)

@@ -315,6 +315,9 @@ def bcoo_dot_general(
 ) -> BCOO | Array:
     """A contraction in which one side, or both, is a BCOO.
 
+    Two arrays are contracted as by `lax.dot_general`: in a function that `sparsify`
+    takes, arrays stand for sparse ones.
+
     Args:
       lhs, rhs: BCOO or arrays.
       dimension_numbers: `((lhs_contracting, rhs_contracting), (lhs_batch, rhs_batch))`,
@@ -353,8 +356,15 @@ def bcoo_dot_general(
         return _multiply_sparse(lhs, rhs, numbers, preferred_element_type)
     if isinstance(lhs, BCOO):
         return _multiply_dense(lhs, rhs, numbers, preferred_element_type)
+    if not isinstance(lhs, JAXSparse) and not isinstance(rhs, JAXSparse):
+        return multiply_arrays(lhs, rhs, numbers, preferred_element_type)
     check_bcoo("bcoo_dot_general", "lhs or rhs", rhs)
     return multiply_left("bcoo_dot_general", lhs, rhs, numbers, preferred_element_type)
+
+
+def multiply_arrays(lhs: Any, rhs: Any, numbers: Any, preferred: Any) -> Array:
+    """The contraction of two arrays."""
+    return contraction.dot_general(lhs, rhs, numbers, preferred_element_type=preferred)
 
 
 def multiply_left(name: str, lhs: Any, rhs: Any, numbers: Any, preferred: Any) -> Array:

@@ -433,6 +433,9 @@ def bcsr_dot_general(
 ) -> Array:
     """A contraction in which one side is a BCSR.
 
+    Two arrays are contracted as by `lax.dot_general`: in a function that `sparsify`
+    takes, arrays stand for sparse ones.
+
     Args:
       lhs, rhs: a BCSR and an array, in either order.
       dimension_numbers: as of `bcoo_dot_general`.
@@ -468,6 +471,8 @@ def bcsr_dot_general(
             preferred_element_type=None if preferred is None else np.dtype(preferred),
             lhs_spinfo=SparseInfo(lhs.shape),
         )
+    if not hasattr(lhs, "nse") and not hasattr(rhs, "nse"):
+        return bcoo_functions.multiply_arrays(lhs, rhs, numbers, preferred_element_type)
     if isinstance(rhs, BCSR) and not hasattr(lhs, "nse"):
         return bcoo_functions.multiply_left(
             "bcsr_dot_general",
