@@ -139,6 +139,26 @@ def unpacking(lib: Library, rng: random.Random, size: int) -> Case:
     return f, (_array(lib, size, *rng.choice(((), (5,), (4, 3)))),)
 
 
+def rows(lib: Library, rng: random.Random, size: int) -> Case:
+    """Rows of an array, computed alike and stacked."""
+    shift = rng.random()
+
+    def f(x: Any) -> Any:
+        return lib.np.stack([lib.np.sin(row + shift) * i for i, row in enumerate(x)])
+
+    return f, (_array(lib, size, 64),)
+
+
+def indexed_rows(lib: Library, rng: random.Random, size: int) -> Case:
+    """The same, read by their numbers."""
+    shift = rng.random()
+
+    def f(x: Any) -> Any:
+        return lib.np.stack([lib.np.tanh(x[i] + shift) * x[i] for i in range(size)])
+
+    return f, (_array(lib, size, 64),)
+
+
 def grid(lib: Library, rng: random.Random, size: int) -> Case:
     """Sampled images as one picture, by iterating and stacking."""
     key = lib.top.random.key(rng.randrange(100))
@@ -491,6 +511,8 @@ SIZES: dict[Class, tuple[int, int]] = {
     choices: (4, 20),
     runge_kutta: (2, 8),
     unpacking: (10, 60),
+    rows: (10, 30),
+    indexed_rows: (10, 30),
     grid: (4, 10),
     stacks: (5, 30),
     gathers: (5, 20),
