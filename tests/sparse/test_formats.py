@@ -160,6 +160,27 @@ def test_rows_with_gaps():
             np.testing.assert_array_equal(x @ right, infinite)
 
 
+def test_products_of_booleans():
+    indices = np.array([[0, 1], [0, 1], [2, 2], [1, 0], [3, 3]])  # the last is padding
+    data = np.array([True, True, False, True, True])
+    a = sparse.BCOO((data, indices), shape=(3, 3))
+    dense = np.array(a.todense())
+    for f in (lambda x, y: x @ y, olympus.jit(lambda x, y: x @ y)):
+        out = f(a, a)
+        assert isinstance(out, sparse.BCOO) and out.dtype == bool
+        np.testing.assert_array_equal(out.todense(), dense @ dense)
+        np.testing.assert_array_equal(f(a, dense), dense @ dense)
+        np.testing.assert_array_equal(f(dense, dense), dense @ dense)
+
+
+def test_rows_of_nothing():
+    a = sparse.BCOO.fromdense(np.zeros((0, 3), np.float32))
+    for f in (lambda a, i: a[i], olympus.jit(lambda a, i: a[i])):
+        out = f(a, np.array([], np.int32))
+        assert isinstance(out, sparse.BCOO)
+        assert (out.shape, out.nse) == ((0, 3), 0)
+
+
 def test_vmap_maps_batch_axes():
     rng = np.random.default_rng(0)
     dense = dense_array(rng, (2, 3, 4))

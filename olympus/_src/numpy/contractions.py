@@ -64,7 +64,7 @@ def _contract(
         counts = contraction.dot_general(
             lax.convert(x, as_int), lax.convert(y, as_int), numbers
         )
-        return lax.ne(counts, families.full_like(counts, 0))
+        return lax.convert(counts, np.dtype(np.bool_))
     out = contraction.dot_general(
         x, y, numbers, precision, dtype, out_sharding=out_sharding
     )

@@ -14,7 +14,7 @@ from olympus._src.numpy import (
     manipulation,
     reductions,
 )
-from olympus._src.sparse import bcoo_functions, bcoo_layout, sparsify
+from olympus._src.sparse import bcoo_functions, bcoo_layout, formats, sparsify
 
 fromdense = bcoo_functions.bcoo_fromdense
 todense = bcoo_functions.bcoo_todense
@@ -71,4 +71,7 @@ def apply(name: str, *args: Any, **kwargs: Any) -> Any:
 
 def take(mat: Any, item: Any) -> Any:
     """A part of an array, by an index."""
-    return sparsify.sparsify(lambda x: indexing.getitem(x, item))(mat)
+    part = sparsify.sparsify(lambda x: indexing.getitem(x, item))(mat)
+    if isinstance(part, formats.JAXSparse):
+        return part
+    return fromdense(part, nse=0)  # of an axis of no elements
