@@ -167,7 +167,8 @@ def test_products_of_booleans():
     dense = np.array(a.todense())
     for f in (lambda x, y: x @ y, olympus.jit(lambda x, y: x @ y)):
         out = f(a, a)
-        assert isinstance(out, sparse.BCOO) and out.dtype == bool
+        assert isinstance(out, sparse.BCOO)
+        assert out.dtype == bool
         np.testing.assert_array_equal(out.todense(), dense @ dense)
         np.testing.assert_array_equal(f(a, dense), dense @ dense)
         np.testing.assert_array_equal(f(dense, dense), dense @ dense)
