@@ -38,9 +38,11 @@ _AFTER = """
   medians.
 - *process*: the processor's time of our whole program, with imports, tracing and
   compilation; nothing is kept on disk between runs. The same *warm*: compiled programs
-  are on disk, on both sides, from a process before. These figures were taken where
-  Python kept no bytecode of installed packages, so that JAX and the libraries were
-  compiled from their sources each time and the ratios are better than users see.
+  are on disk, on both sides, from a process before. Each is one process, on two cores
+  that other work shares: the same one took from 12 to 17 seconds. Those of numpyro and
+  tfp were taken where Python kept no bytecode of installed packages, so that JAX and
+  the libraries were compiled from their sources each time: they are better than users
+  see.
 
 The table was made on CPU by
 
