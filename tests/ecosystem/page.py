@@ -35,7 +35,8 @@ _AFTER = """
   distribution; some libraries ship none in either. Where they take hours, every
   second, fourth or eighth of their files ran, in the order of their names.
 - *step*: a compiled step of a small program; the median of three processes' best
-  medians.
+  medians. Those of flax, jaxopt, jraph, mctx and tinygp were taken where one process
+  of a side took up to twice as long as another.
 - *process*: the processor's time of our whole program, with imports, tracing and
   compilation; nothing is kept on disk between runs. The same *warm*: compiled programs
   are on disk, on both sides, from a process before. Each is one process, on two cores
