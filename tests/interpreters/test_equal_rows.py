@@ -58,7 +58,7 @@ def in_turns(x):
     return x
 
 
-def scattered(x):
+def stack_every_sixth(x):
     """A stack that is read at many places."""
     y = jnp.concatenate([jnp.sin(row) for row in x])
     return jnp.stack([y[i::6] for i in range(6)], axis=1)
@@ -149,7 +149,7 @@ JOINED = {  # the function; how often an operation is in its program
         "sine",
         4,
     ),
-    "scattered": (scattered, "sine", 6),
+    "scattered": (stack_every_sixth, "sine", 6),
     "few rows": (lambda x: by_row(lambda i, r: jnp.sin(r), x[:3]), "sine", 3),
     "other numbers of parameters": (
         lambda x: by_row(lambda i, r: lax.integer_pow(r, 3 + i % 2), x),
@@ -255,7 +255,7 @@ def test_under_vmap_and_grad():
     def f(x):
         return (by_row(lambda i, r: jnp.tanh(r) * i, x) ** 2).sum()
 
-    def whole(x):
+    def compute_whole(x):
         return ((jnp.tanh(x) * np.arange(6, dtype=np.float32)[:, None]) ** 2).sum()
 
     batch = np.stack([X, 2 * X])
@@ -265,7 +265,9 @@ def test_under_vmap_and_grad():
         lambda f: lambda x: olympus.linearize(olympus.vmap(f), x)[1](x),
     ):
         got = olympus.jit(change(f))(batch)
-        np.testing.assert_allclose(got, change(whole)(batch), rtol=1e-5, atol=1e-5)
+        np.testing.assert_allclose(
+            got, change(compute_whole)(batch), rtol=1e-5, atol=1e-5
+        )
 
 
 def test_a_bad_number_is_found_by_its_element():

@@ -13,7 +13,7 @@ from olympus._src.interpreters import pad_sums
 X = np.linspace(-1, 1, 48, dtype=np.float32).reshape(8, 6)
 
 
-def weighted(parts):
+def sum_weighted(parts):
     return sum(jnp.sin(part).sum() * (i + 1) for i, part in enumerate(parts))
 
 
@@ -42,7 +42,7 @@ CASES = {  # what is read; how many arrays are put together in the derivative
 @pytest.mark.parametrize("case", CASES)
 def test_derivatives(case):
     indices, n = CASES[case]
-    grad = olympus.grad(lambda x: weighted([x[i] for i in indices]))
+    grad = olympus.grad(lambda x: sum_weighted([x[i] for i in indices]))
     expected = gradient_by_parts(X, indices)
     np.testing.assert_allclose(olympus.jit(grad)(X), expected, rtol=2e-5, atol=1e-6)
     merged = pad_sums.merge(olympus.make_olympuspr(grad)(X).olympuspr)
@@ -68,7 +68,7 @@ def indices(draw):
 @settings(max_examples=25, deadline=None)
 @given(st.lists(indices(), min_size=3, max_size=14))
 def test_any_parts(parts):
-    grad = olympus.jit(olympus.grad(lambda x: weighted([x[i] for i in parts])))
+    grad = olympus.jit(olympus.grad(lambda x: sum_weighted([x[i] for i in parts])))
     expected = gradient_by_parts(X, parts)
     np.testing.assert_allclose(grad(X), expected, rtol=1e-4, atol=1e-5)
 
@@ -99,13 +99,13 @@ def test_dtypes(dtype):
 def test_within_loops_and_maps():
     def f(x):
         return lax.scan(
-            lambda c, _: (c + weighted([x[i] * c for i in range(8)]), None),
+            lambda c, _: (c + sum_weighted([x[i] * c for i in range(8)]), None),
             1.0,
             None,
             length=3,
         )[0]
 
-    def whole(x):
+    def compute_whole(x):
         scales = jnp.arange(1.0, 9.0)[:, None]
         return lax.scan(
             lambda c, _: (c + (jnp.sin(x * c) * scales).sum(), None),
@@ -116,4 +116,6 @@ def test_within_loops_and_maps():
 
     x = X[None] * np.array([0.1, 0.2], np.float32)[:, None, None]
     got = olympus.jit(olympus.vmap(olympus.grad(f)))(x)
-    np.testing.assert_allclose(got, olympus.vmap(olympus.grad(whole))(x), rtol=1e-3)
+    np.testing.assert_allclose(
+        got, olympus.vmap(olympus.grad(compute_whole))(x), rtol=1e-3
+    )

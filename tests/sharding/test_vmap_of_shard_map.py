@@ -30,11 +30,11 @@ def local_shapes(x):
 
 
 @olympus.custom_vjp
-def tripled(x):
+def triple(x):
     return 3 * x
 
 
-tripled.defvjp(lambda x: (tripled(x), x), lambda x, ct: (3 * ct + 0 * x,))
+triple.defvjp(lambda x: (triple(x), x), lambda x, ct: (3 * ct + 0 * x,))
 
 
 def wait_for(x):
@@ -55,7 +55,7 @@ BODIES = {
     "cond of constants": lambda x, w: lax.cond(
         x.sum() > 0, lambda: jnp.ones_like(x), lambda: jnp.zeros_like(x)
     ),
-    "custom rule": lambda x, w: tripled(x) + tripled(w),
+    "custom rule": lambda x, w: triple(x) + triple(w),
     "remat": lambda x, w: olympus.checkpoint(lambda t: jnp.sin(t * w))(x),
     "jit": lambda x, w: olympus.jit(lambda a, b: a @ jnp.outer(b, b))(x, w),
     "sum along its own axis": lambda x, w: x - lax.pmean((x * w).sum(0), "y"),
@@ -187,12 +187,12 @@ def test_functions_that_see_the_axis(name):
 
 def test_rules_that_see_the_axis():
     @olympus.custom_vjp
-    def summed(x):
+    def sum_all(x):
         return x * 1
 
-    summed.defvjp(lambda x: (summed(x), None), lambda _, ct: (lax.psum(ct, "x"),))
+    sum_all.defvjp(lambda x: (sum_all(x), None), lambda _, ct: (lax.psum(ct, "x"),))
     f = olympus.vmap(
-        map_rows(lambda x, w: summed(x), check_vma=False),
+        map_rows(lambda x, w: sum_all(x), check_vma=False),
         (0, None),
         spmd_axis_name="x",
     )

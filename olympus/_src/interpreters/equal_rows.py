@@ -15,14 +15,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from olympus._src.core import dtypes, ir, sizes
-from olympus._src.core.avals import ShapedArray
+from olympus._src.core import dtypes, ir
 from olympus._src.core.primitive import Cost
+from olympus._src.interpreters import rewriting
 from olympus._src.interpreters.batching import AxisData
-from olympus._src.interpreters.rewriting import Rewriter
 from olympus._src.lax import families
 from olympus._src.lax.concatenation import concatenate_p, slice_, slice_p, split_p
-from olympus._src.lax.shaping import reshape_p, rev_p, squeeze_p
+from olympus._src.lax.shaping import rev_p, squeeze_p
 from olympus._src.lax.stacking import stack_p, unstack_p
 
 # Fewer rows compile in no time.
@@ -77,25 +76,16 @@ _Rows = _Same | _Numbers | _Cut | _Alike
 def join(program: ir.Olympuspr) -> ir.Olympuspr:
     """The program, with rows that are computed alike computed as one array.
 
-    The same object where there are none. Results are the same to the bit, but for what
-    the compiler contracts.
+    The same object where there are none.
     """
-    if not _joins_rows(program):
+    if not rewriting.holds(program, "joins rows", _joins_rows):
         return program
     result: ir.Olympuspr = program.derived("equal rows joined", _join)
     return result
 
 
 def _joins_rows(program: ir.Olympuspr) -> bool:
-    return bool(program.derived("joins rows", _has_joining_equation))
-
-
-def _has_joining_equation(program: ir.Olympuspr) -> bool:
-    return any(
-        _is_joining(eqn) or any(map(_joins_rows, ir.subprograms(eqn.params)))
-        for eqn in program.eqns
-        if eqn.params
-    )
+    return any(map(_is_joining, program.eqns))
 
 
 def _join(program: ir.Olympuspr) -> ir.Olympuspr:
@@ -115,12 +105,8 @@ def _is_joining(eqn: ir.Eqn) -> bool:
 
 
 def _is_plain(aval: Any) -> bool:
-    return (
-        type(aval) is ShapedArray
-        and aval.explicit is None
-        and not aval.vma
-        and not dtypes.issubdtype(aval.dtype, dtypes.extended)
-        and sizes.is_constant_shape(aval.shape)
+    return rewriting.is_undivided(aval) and not dtypes.issubdtype(
+        aval.dtype, dtypes.extended
     )
 
 
@@ -132,16 +118,10 @@ class _Search:
 
     def __init__(self, program: ir.Olympuspr) -> None:
         self._program = program
-        self._makers: dict[Any, ir.Eqn] = {}
-        self._readers: dict[Any, list[ir.Eqn | None]] = {}  # None for the results
+        self._makers = {v: eqn for eqn in program.eqns for v in eqn.outvars}
+        self._readers = rewriting.readers_of(program)
         self._known: dict[tuple[Any, ...], _Rows | None] = {}
         self._apart: set[ir.Eqn] = set()  # those of first rows that are not joined
-        for eqn in program.eqns:
-            self._makers.update(dict.fromkeys(eqn.outvars, eqn))
-            for v in eqn.invars:
-                self._readers.setdefault(v, []).append(eqn)
-        for v in program.outvars:
-            self._readers.setdefault(v, []).append(None)
 
     def run(self) -> dict[ir.Eqn, _Alike]:
         """For each equation that joins rows computed alike, how they are computed."""
@@ -308,7 +288,7 @@ def _write(program: ir.Olympuspr, joined: dict[ir.Eqn, _Alike]) -> ir.Olympuspr:
     return writer.finish(program)
 
 
-class _Writer(Rewriter):
+class _Writer(rewriting.Rewriter):
     """Writes equations on all rows."""
 
     def __init__(self) -> None:
@@ -325,7 +305,7 @@ class _Writer(Rewriter):
             if eqn.primitive is stack_p:
                 return families.move_axis(x, 0, eqn.params["axis"])
             x = families.move_axis(x, 0, eqn.params["dimension"])
-            return _reshape(x, shape)
+            return rewriting.reshape(x, shape)
 
         self.replace(eqn, self.write(eqn, run, [stacked]))
 
@@ -357,7 +337,7 @@ class _Writer(Rewriter):
 
         def run(x: Any) -> Any:
             if rows.shape != rows.array.aval.shape:
-                x = _reshape(x, rows.shape)
+                x = rewriting.reshape(x, rows.shape)
             if len(positions) < rows.shape[rows.axis]:
                 x = slice_(x, starts, limits, strides)
             if positions.step < 0:
@@ -381,10 +361,6 @@ class _Writer(Rewriter):
             for r in rows.operands
         ]
         return self.write(eqn, run, operands)
-
-
-def _reshape(x: Any, shape: Sequence[int]) -> Any:
-    return reshape_p.bind(x, new_sizes=tuple(shape), dimensions=None, sharding=None)
 
 
 def _as_array(literals: Sequence[ir.Literal]) -> ir.Literal:

@@ -12,12 +12,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from olympus._src.core import avals, ir, sizes
-from olympus._src.core.avals import ShapedArray
+from olympus._src.core import avals, ir
+from olympus._src.interpreters import rewriting
 from olympus._src.interpreters.rewriting import Rewriter
 from olympus._src.lax.concatenation import concatenate_p, pad_p
 from olympus._src.lax.families import add_any_p
-from olympus._src.lax.shaping import reshape_p
 
 _FEWEST_PARTS = 4
 
@@ -46,23 +45,14 @@ def merge(program: ir.Olympuspr) -> ir.Olympuspr:
 
     The same object where there are none.
     """
-    if not _has_pads(program):
+    if not rewriting.holds(program, "has padded parts", _has_pads):
         return program
     result: ir.Olympuspr = program.derived("padded parts merged", _merge)
     return result
 
 
 def _has_pads(program: ir.Olympuspr) -> bool:
-    return bool(program.derived("has padded parts", _look_for_pads))
-
-
-def _look_for_pads(program: ir.Olympuspr) -> bool:
-    n = sum(eqn.primitive is pad_p for eqn in program.eqns)
-    return n >= _FEWEST_PARTS or any(
-        any(map(_has_pads, ir.subprograms(eqn.params)))
-        for eqn in program.eqns
-        if eqn.params
-    )
+    return sum(eqn.primitive is pad_p for eqn in program.eqns) >= _FEWEST_PARTS
 
 
 def _merge(program: ir.Olympuspr) -> ir.Olympuspr:
@@ -86,12 +76,7 @@ class _Sums:
 
     def __init__(self, program: ir.Olympuspr) -> None:
         self._makers = {v: eqn for eqn in program.eqns for v in eqn.outvars}
-        self._readers: dict[Any, list[ir.Eqn | None]] = {}
-        for eqn in program.eqns:
-            for v in eqn.invars:
-                self._readers.setdefault(v, []).append(eqn)
-        for v in program.outvars:
-            self._readers.setdefault(v, []).append(None)
+        self._readers = rewriting.readers_of(program)
 
     def terms(self, eqn: ir.Eqn) -> list[Any]:
         """The values that a sum adds; none where another sum adds it."""
@@ -134,14 +119,7 @@ class _Sums:
 
 
 def _is_sum(eqn: ir.Eqn) -> bool:
-    aval = eqn.outvars[0].aval
-    return (
-        eqn.primitive is add_any_p
-        and type(aval) is ShapedArray
-        and aval.explicit is None
-        and not aval.vma
-        and sizes.is_constant_shape(aval.shape)
-    )
+    return eqn.primitive is add_any_p and rewriting.is_undivided(eqn.outvars[0].aval)
 
 
 def _is_zero(v: Any) -> bool:
@@ -214,4 +192,4 @@ def _pad(x: Any, low: int, high: int, axis: int) -> Any:
 def _reshape(x: Any, shape: Sequence[int]) -> Any:
     if avals.aval_of(x).shape == tuple(shape):
         return x
-    return reshape_p.bind(x, new_sizes=tuple(shape), dimensions=None, sharding=None)
+    return rewriting.reshape(x, shape)

@@ -7,10 +7,58 @@ from typing import Any
 
 import numpy as np
 
-from olympus._src.core import ir
+from olympus._src.core import ir, sizes
+from olympus._src.core.avals import ShapedArray
 from olympus._src.interpreters import partial_eval
+from olympus._src.lax.shaping import reshape_p
 
 _INFO = ir.DebugInfo("rewriting", "program")
+
+
+def holds(program: ir.Olympuspr, what: str, look: Callable[..., bool]) -> bool:
+    """Whether a program, or one within it, has something to write again.
+
+    Args:
+      program: any program.
+      what: the name under which the answer is kept with it.
+      look: whether a program has it among its own equations.
+    """
+
+    def find(program: ir.Olympuspr) -> bool:
+        return look(program) or any(
+            holds(inner, what, look)
+            for eqn in program.eqns
+            if eqn.params
+            for inner in ir.subprograms(eqn.params)
+        )
+
+    return bool(program.derived(what, find))
+
+
+def readers_of(program: ir.Olympuspr) -> dict[Any, list[ir.Eqn | None]]:
+    """The equations that read each value; None for the results."""
+    readers: dict[Any, list[ir.Eqn | None]] = {}
+    for eqn in program.eqns:
+        for v in eqn.invars:
+            readers.setdefault(v, []).append(eqn)
+    for v in program.outvars:
+        readers.setdefault(v, []).append(None)
+    return readers
+
+
+def is_undivided(aval: Any) -> bool:
+    """Whether a type is of an array of known sizes that nothing says to be divided."""
+    return (
+        type(aval) is ShapedArray
+        and aval.explicit is None
+        and not aval.vma
+        and sizes.is_constant_shape(aval.shape)
+    )
+
+
+def reshape(x: Any, shape: Sequence[int]) -> Any:
+    """An array in another shape, within a function that is written."""
+    return reshape_p.bind(x, new_sizes=tuple(shape), dimensions=None, sharding=None)
 
 
 class Rewriter:
