@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 import olympus
 import olympus.numpy as jnp
 from olympus import lax
+from olympus._src.runtime import build_options
 from olympus.experimental import checkify
 
 X = np.linspace(0.1, 1.3, 42, dtype=np.float32).reshape(6, 7)
@@ -46,6 +47,22 @@ def overlapping(x):
     )
 
 
+def of_line(f, x, shape=(42,), axis=0):
+    """What a function makes of all elements in another shape, stacked."""
+    size = int(np.prod(shape))
+    return jnp.stack(f(jnp.resize(x, size).reshape(shape)), axis=axis)
+
+
+def as_grid(x):
+    """Each row four times as an image of 2 x 7, and these in a grid of 6 by 4."""
+    images = jnp.stack([jnp.stack([r, r]) for r in x for _ in range(4)])
+    rows = [
+        jnp.concatenate([i / 2 for i in images[4 * k : 4 * k + 4]], axis=1)
+        for k in range(6)
+    ]
+    return jnp.concatenate(rows, axis=0)
+
+
 def of_scalars(x):
     scales = [*x[:, 3]]
     return jnp.stack([jnp.exp(row * s) for row, s in zip(x, scales, strict=True)])
@@ -59,9 +76,13 @@ def in_turns(x):
 
 
 def stack_every_sixth(x):
-    """A stack that is read at many places."""
     y = jnp.concatenate([jnp.sin(row) for row in x])
     return jnp.stack([y[i::6] for i in range(6)], axis=1)
+
+
+def read_by_many(x):
+    y = jnp.concatenate([jnp.sin(row) for row in x])
+    return [y[i : 2 * i + 3] for i in range(1, 7)]
 
 
 JOINED = {  # the function; how often an operation is in its program
@@ -135,6 +156,45 @@ JOINED = {  # the function; how often an operation is in its program
         "sine",
         1,
     ),
+    "every sixth": (stack_every_sixth, "sine", 1),
+    "read by many": (read_by_many, "sine", 1),
+    "alternating": (
+        lambda x: of_line(lambda v: [jnp.sin(v[i::6]) for i in range(6)], x),
+        "sine",
+        1,
+    ),
+    "alternating columns": (
+        lambda x: of_line(
+            lambda v: [jnp.sin(v[:, i::6]) for i in range(6)], x, (7, 12), axis=1
+        ),
+        "sine",
+        1,
+    ),
+    "chunks": (
+        lambda x: of_line(
+            lambda v: [jnp.sin(v[7 * i : 7 * i + 7]) for i in range(1, 6)], x
+        ),
+        "sine",
+        1,
+    ),
+    "columns, kept as such": (
+        lambda x: of_line(
+            lambda v: [jnp.sin(v[:, i : i + 1]) for i in (4, 3, 2, 1)], x, (7, 6)
+        ),
+        "sine",
+        1,
+    ),
+    "only moved": (
+        lambda x: of_line(lambda v: [v[i::6] for i in range(6)], x),
+        "concatenate",
+        0,
+    ),
+    "grid": (as_grid, "divide", 1),
+    "many readers in a scan": (
+        lambda x: lax.scan(lambda c, _: (c, read_by_many(c)), x, None, length=2)[1],
+        "sine",
+        1 if build_options.barriers_in_bodies else 6,
+    ),
     "in a branch": (
         lambda x: lax.cond(
             x[0, 0] > 0, functools.partial(by_row, lambda i, r: jnp.sin(r)), jnp.cos, x
@@ -149,7 +209,6 @@ JOINED = {  # the function; how often an operation is in its program
         "sine",
         4,
     ),
-    "scattered": (stack_every_sixth, "sine", 6),
     "few rows": (lambda x: by_row(lambda i, r: jnp.sin(r), x[:3]), "sine", 3),
     "other numbers of parameters": (
         lambda x: by_row(lambda i, r: lax.integer_pow(r, 3 + i % 2), x),
@@ -184,8 +243,18 @@ def test_programs(name):
     assert text.count(f"stablehlo.{operation} ") == count
 
 
+def test_many_readers_get_a_barrier():
+    text = olympus.jit(read_by_many).lower(X).as_text()
+    assert text.count("stablehlo.optimization_barrier ") == 1
+    compiled = olympus.jit(read_by_many).lower(X).compile().as_text()
+    assert compiled.count(" sine(") == 1  # one for all readers
+
+
 _UNARY = (jnp.sin, jnp.negative, jnp.tanh, abs, lambda a: a * 2.0, lambda a: a[::-1])
 _BINARY = (operator.add, operator.mul, jnp.maximum, operator.sub)
+
+
+SOURCES = ("iterated", "indexed", "reversed", "columns", "chunks", "alternating")
 
 
 @st.composite
@@ -204,7 +273,7 @@ def programs(draw):
         odd = draw(st.sampled_from((None, None, 0, n - 1)))
         steps.append((step, odd))
     joining = draw(st.sampled_from(("stack", "last axis", "concatenate")))
-    source = draw(st.sampled_from(("iterated", "indexed", "reversed", "columns")))
+    source = draw(st.sampled_from(SOURCES))
     kept = draw(st.sampled_from((None, None, 0, n - 1)))
     return n, steps, joining, source, kept
 
@@ -214,7 +283,13 @@ def run(program, x):
     x = x[:n, :n]
     columns = source == "columns"
     rows = lax.unstack(x, axis=1) if columns else [x[i] for i in range(n)]
-    rows = {"iterated": [*x], "reversed": rows[::-1]}.get(source, rows)
+    line = x.ravel()
+    rows = {
+        "iterated": [*x],
+        "reversed": rows[::-1],
+        "chunks": [line[i * n : i * n + n] for i in range(n)],
+        "alternating": [line[i::n] for i in range(n)],
+    }.get(source, rows)
     outs, inner = [], []
     for i, row in enumerate(rows):
         values = [row]

@@ -161,8 +161,8 @@ def test_random_numbers_that_are_read_in_many_parts_are_made_once():
 
     def cut(key):
         rows = draw(key)
-        lines = [jnp.hstack([rows[10 * i + j] for j in range(10)]) for i in range(10)]
-        return jnp.vstack(lines)
+        order = np.random.default_rng(0).permutation(100).reshape(10, 10)
+        return jnp.vstack([jnp.hstack([rows[i] for i in line]) for line in order])
 
     key = olympus.random.key(0)
     # Drawing makes a barrier of its own, between the words of the key.

@@ -20,15 +20,18 @@ from olympus._src.core.primitive import Cost
 from olympus._src.interpreters import rewriting
 from olympus._src.interpreters.batching import AxisData
 from olympus._src.lax import families
+from olympus._src.lax.barriers import optimization_barrier_p
 from olympus._src.lax.concatenation import concatenate_p, slice_, slice_p, split_p
 from olympus._src.lax.shaping import rev_p, squeeze_p
 from olympus._src.lax.stacking import stack_p, unstack_p
 
 # Fewer rows compile in no time.
 _FEWEST_ROWS = 4
-# The compiler may write what is computed at once again for each reader; it writes a
-# stack of many parts once.
+# With more readers a stack is kept by a barrier: the compiler may write what is computed
+# at once again for each reader, as it does not with a stack of many parts.
 _MOST_READERS = 4
+# Rows of rows, as a grid of images has.
+_MOST_LEVELS = 4
 # Made of the same element of each operand.
 _ELEMENTWISE = (Cost.CHEAP, Cost.BITS, Cost.EXPENSIVE)
 _MOVES = (Cost.MOVE, Cost.SPREAD)
@@ -73,25 +76,44 @@ class _Alike(NamedTuple):
 _Rows = _Same | _Numbers | _Cut | _Alike
 
 
-def join(program: ir.Olympuspr) -> ir.Olympuspr:
+def join(program: ir.Olympuspr, in_bodies: bool = True) -> ir.Olympuspr:
     """The program, with rows that are computed alike computed as one array.
 
-    The same object where there are none.
+    Args:
+      program: what will be lowered.
+      in_bodies: whether programs within it may hold barriers.
+
+    Returns:
+      The same object where there are no such rows.
     """
+    return _join(program, True, in_bodies)
+
+
+def _join(program: ir.Olympuspr, here: bool, in_bodies: bool) -> ir.Olympuspr:
+    """The same, with barriers `here`, among the program's own equations, or not."""
     if not rewriting.holds(program, "joins rows", _joins_rows):
         return program
-    result: ir.Olympuspr = program.derived("equal rows joined", _join)
+
+    def find(program: ir.Olympuspr) -> ir.Olympuspr:
+        program = ir.map_subprograms(
+            program, lambda inner: _join(inner, in_bodies, in_bodies)
+        )
+        for _ in range(_MOST_LEVELS):
+            search = _Search(program, here)
+            joined = search.run()
+            if not joined:
+                break
+            program = _write(program, joined, search.kept)
+        return program
+
+    result: ir.Olympuspr = program.derived(
+        ("equal rows joined", here, in_bodies), find
+    )
     return result
 
 
 def _joins_rows(program: ir.Olympuspr) -> bool:
     return any(map(_is_joining, program.eqns))
-
-
-def _join(program: ir.Olympuspr) -> ir.Olympuspr:
-    program = ir.map_subprograms(program, join)
-    joined = _Search(program).run()
-    return _write(program, joined) if joined else program
 
 
 def _is_joining(eqn: ir.Eqn) -> bool:
@@ -114,22 +136,28 @@ def _is_plain(aval: Any) -> bool:
 
 
 class _Search:
-    """Finds what is computed alike in a program."""
+    """Finds what is computed alike in a program.
 
-    def __init__(self, program: ir.Olympuspr) -> None:
+    Attributes:
+      kept: what joins rows for many readers, and is kept by a barrier.
+    """
+
+    def __init__(self, program: ir.Olympuspr, has_barriers: bool) -> None:
+        self.kept: set[ir.Eqn] = set()
         self._program = program
+        self._has_barriers = has_barriers
         self._makers = {v: eqn for eqn in program.eqns for v in eqn.outvars}
         self._readers = rewriting.readers_of(program)
         self._known: dict[tuple[Any, ...], _Rows | None] = {}
         self._apart: set[ir.Eqn] = set()  # those of first rows that are not joined
 
-    def run(self) -> dict[ir.Eqn, _Alike]:
+    def run(self) -> dict[ir.Eqn, _Cut | _Alike]:
         """For each equation that joins rows computed alike, how they are computed."""
         joining = [eqn for eqn in self._program.eqns if _is_joining(eqn)]
         while True:
             self._known.clear()
             rows = {eqn: self._rows_of(tuple(eqn.invars)) for eqn in joining}
-            alike = {eqn: r for eqn, r in rows.items() if type(r) is _Alike}
+            alike = {e: r for e, r in rows.items() if isinstance(r, (_Cut, _Alike))}
             parts = {p.eqns: p for r in alike.values() for p in _parts(r)}
             uses = collections.Counter(e for eqns in parts for e in eqns)
             replaced = {*alike, *uses}
@@ -139,10 +167,12 @@ class _Search:
                 if any(uses[e] > 1 or self._count(e, replaced) for e in eqns)
             }
             scattered = {e for e in alike if self._count(e, replaced) > _MOST_READERS}
-            if not needed and not scattered:
+            if needed or (scattered and not self._has_barriers):
+                self._apart |= needed
+                joining = [eqn for eqn in joining if eqn not in scattered]
+            else:
+                self.kept = scattered
                 return alike
-            self._apart |= needed
-            joining = [eqn for eqn in joining if eqn not in scattered]
 
     def _rows_of(self, atoms: tuple[Any, ...]) -> _Rows | None:
         """How rows are computed; None if each in its own way."""
@@ -210,12 +240,33 @@ def _place_of(v: Any, makers: dict[Any, ir.Eqn]) -> Any:
         axis, n = params["axis"], len(params["sizes"])
         shape = (*v.aval.shape[:axis], n, *v.aval.shape[axis:])
         return array, shape, axis, eqn.outvars.index(v)
+    if p is slice_p:
+        return _place_of_slice(eqn)
     if p is squeeze_p and len(params["dimensions"]) == 1 and array in makers:
-        return _place_of_slice(makers[array], *params["dimensions"])
+        return _place_of_cell(makers[array], *params["dimensions"])
     return None
 
 
-def _place_of_slice(eqn: ir.Eqn, axis: int) -> Any:
+def _place_of_slice(eqn: ir.Eqn) -> Any:
+    """The same for one of several equal slices that follow each other or alternate."""
+    (array,), (part,) = eqn.invars, eqn.outvars
+    whole, shape = array.aval.shape, part.aval.shape
+    axes = [i for i, (n, m) in enumerate(zip(whole, shape, strict=True)) if n != m]
+    if len(axes) != 1 or 0 in shape:
+        return None
+    (axis,) = axes
+    n, size, start = whole[axis], shape[axis], eqn.params["start_indices"][axis]
+    strides = eqn.params["strides"]
+    step = 1 if strides is None else strides[axis]
+    before, after = whole[:axis], whole[axis + 1 :]
+    if step == 1 and n % size == start % size == 0:
+        return array, (*before, n // size, size, *after), axis, start // size
+    if step * size == n and start < step:
+        return array, (*before, size, step, *after), axis + 1, start
+    return None
+
+
+def _place_of_cell(eqn: ir.Eqn, axis: int) -> Any:
     """The same for a slice of size 1 along an axis, whole along the others."""
     if eqn.primitive is not slice_p or eqn.params["strides"] is not None:
         return None
@@ -278,11 +329,13 @@ def _parts(rows: _Rows) -> list[_Alike]:
 # -- all rows at once ------------------------------------------------------------------
 
 
-def _write(program: ir.Olympuspr, joined: dict[ir.Eqn, _Alike]) -> ir.Olympuspr:
+def _write(
+    program: ir.Olympuspr, joined: dict[ir.Eqn, _Cut | _Alike], kept: set[ir.Eqn]
+) -> ir.Olympuspr:
     writer = _Writer()
     for eqn in program.eqns:
         if eqn in joined:
-            writer.write_joined(eqn, joined[eqn])
+            writer.write_joined(eqn, joined[eqn], is_kept=eqn in kept)
         else:
             writer.keep(eqn)
     return writer.finish(program)
@@ -296,16 +349,20 @@ class _Writer(rewriting.Rewriter):
         # Values of all rows along a first axis, by what cuts or computes them.
         self._written: dict[Any, Any] = {}
 
-    def write_joined(self, eqn: ir.Eqn, rows: _Alike) -> None:
+    def write_joined(
+        self, eqn: ir.Eqn, rows: _Cut | _Alike, *, is_kept: bool
+    ) -> None:
         """What joins rows, from all rows along a first axis."""
         stacked = self._write_rows(rows, eqn)
         shape = eqn.outvars[0].aval.shape
 
         def run(x: Any) -> Any:
             if eqn.primitive is stack_p:
-                return families.move_axis(x, 0, eqn.params["axis"])
-            x = families.move_axis(x, 0, eqn.params["dimension"])
-            return rewriting.reshape(x, shape)
+                x = families.move_axis(x, 0, eqn.params["axis"])
+            else:
+                x = families.move_axis(x, 0, eqn.params["dimension"])
+                x = rewriting.reshape(x, shape)
+            return optimization_barrier_p.bind(x)[0] if is_kept else x
 
         self.replace(eqn, self.write(eqn, run, [stacked]))
 

@@ -254,9 +254,12 @@ def _lower(
     kept = kept_mask[n_consts:]
     in_avals = whole.in_avals[len(arrays) :]
     in_bodies = build_options.barriers_in_bodies
-    joined = equal_rows.join(pad_sums.merge(whole)) if division is None else whole
+    joined = whole
+    if division is None:
+        joined = equal_rows.join(pad_sums.merge(whole), in_bodies)
     limited = fusion_limits.limit(joined, platform, in_bodies)
-    has_barriers = limited is not joined
+    n_barriers = fusion_limits.count_barriers
+    has_barriers = n_barriers(limited) > n_barriers(whole)
     shared = output_aliases(limited, len(arrays), donated, kept, ref_use)
     if any(donated):
         _warn_of_donated(limited, name, len(arrays), donated, kept, ref_use, shared)
@@ -276,7 +279,7 @@ def _lower(
     text = module.text()
     if has_barriers and not in_bodies:  # nor may a user's be there
         n = text.count("stablehlo.optimization_barrier")
-        has_barriers = n == fusion_limits.count_barriers(limited)
+        has_barriers = n == n_barriers(limited)
     duration_s = time.perf_counter() - start
     events.record_event_duration_secs(
         "/olympus/core/compile/to_mlir_module_duration", duration_s, fun_name=name
