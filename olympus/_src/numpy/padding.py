@@ -24,6 +24,8 @@ _STATISTICS: dict[str, Any] = {
     "mean": reductions.mean,
     "median": quantiles.median,
 }
+# Slices that are joined in place of reading single positions.
+_MOST_RUNS = 8
 # The one option that a mode has.
 _OPTIONS = {
     "constant": "constant_values",
@@ -227,11 +229,52 @@ def _pad_by_index(x: Any, *, widths: Any, mode: Any, odd: bool) -> Any:
                 "'empty'"
             )
         where = _padded_positions(length, before, after, mode)
-        out = _take_along(x, where, axis)
+        out = _join_runs(x, where, axis, before)
+        out = _take_along(x, where, axis) if out is None else out
         if odd and length > 1:
             out = _rotate_about_edge(x, out, axis, before, shared=mode == "reflect")
         x = out
     return x
+
+
+def _join_runs(x: Any, where: Any, axis: int, before: int) -> Any:
+    """What stands at some positions, `x` itself among them, as few joined slices.
+
+    None where these would be many: XLA's reads by position, and their derivatives, take
+    several times as long as those of slices, but not as those of a slice for each.
+    """
+    if type(where) is not np.ndarray:
+        return None
+    after = before + aval_of(x).shape[axis]
+    runs = _runs(where[:before]), _runs(where[after:])
+    if sum(map(len, runs)) > _MOST_RUNS:
+        return None
+    first, last = ([_slice_run(x, run, axis) for run in side] for side in runs)
+    return concatenation.concatenate([*first, x, *last], axis)
+
+
+def _runs(where: np.ndarray) -> list[np.ndarray]:
+    """Positions cut where they stop to rise by one, fall by one or stay the same."""
+    runs = []
+    while where.size:
+        steps = np.diff(where)
+        ends = np.flatnonzero(steps != steps[0]) if steps.size else steps
+        n = int(ends[0]) + 1 if ends.size else where.size
+        if steps.size and abs(steps[0]) > 1:
+            n = 1
+        runs.append(where[:n])
+        where = where[n:]
+    return runs
+
+
+def _slice_run(x: Any, run: np.ndarray, axis: int) -> Any:
+    low, high = int(run.min()), int(run.max())
+    part = concatenation.slice_in_dim(x, low, high + 1, axis=axis)
+    if low == high:
+        shape = list(aval_of(x).shape)
+        shape[axis] = run.size
+        return shaping.broadcast_in_dim(part, shape, range(len(shape)))
+    return shaping.rev(part, (axis,)) if run[0] > run[-1] else part
 
 
 def _take_along(x: Any, where: Any, axis: int) -> Any:
