@@ -275,10 +275,12 @@ class Executable:
             return self._first
         if self.in_shardings is not None:
             return self._native_divided(...) or self._first
-        if has_side_effects or self.donated:
+        if has_side_effects:
             return self._first
         if native.calls is not None:
             return self._native_runner(...)
+        if self.donated:
+            return self._first
         return _single_executor(
             self.loaded, self._handlers, self.out_avals[0], self.committed
         )
