@@ -199,7 +199,7 @@ class _Search:
             return None
         array, shape, axis, first = places[0]
         step = places[1][-1] - first
-        if step == 0:
+        if step == 0 or not _is_plain(array.aval):
             return None
         positions = range(first, first + step * len(atoms), step)
         is_even = [place[-1] for place in places] == list(positions)
