@@ -5,7 +5,7 @@ import pytest
 
 import olympus
 import olympus.numpy as jnp
-from olympus import lax
+from olympus import lax, nn
 from olympus._src.interpreters import fusion_limits
 from olympus._src.runtime import build_options
 
@@ -167,6 +167,34 @@ def test_random_numbers_that_are_read_in_many_parts_are_made_once():
     key = olympus.random.key(0)
     # Drawing makes a barrier of its own, between the words of the key.
     assert n_barriers(cut, key) > n_barriers(draw, key)
+
+
+def lstm(n, width=8):
+    """The gradient of the last state of n steps, and its arguments."""
+    rng = np.random.default_rng(0)
+    w, u = rng.normal(size=(2, width, 4 * width)).astype(np.float32) / 4
+    xs = rng.normal(size=(n, 3, width)).astype(np.float32)
+
+    def loss(w, u, xs):
+        h = c = jnp.zeros((3, width))
+        for x in xs:
+            a, f, o, q = jnp.split(x @ w + h @ u, 4, axis=1)
+            c = nn.sigmoid(f) * c + nn.sigmoid(a) * jnp.tanh(q)
+            h = nn.sigmoid(o) * jnp.tanh(c)
+        return (h * h).sum()
+
+    return olympus.grad(loss, (0, 1)), (w, u, xs)
+
+
+def test_between_products_less_is_repeated():
+    long, args = lstm(20)
+    short, few = lstm(3)
+    assert n_barriers(long, *args) > 0
+    assert n_barriers(short, *few) == 0
+    with olympus.disable_jit():
+        expected = long(*args)
+    for out, value in zip(olympus.jit(long)(*args), expected, strict=True):
+        np.testing.assert_allclose(out, value, rtol=1e-4, atol=1e-5)
 
 
 @pytest.mark.slow

@@ -38,6 +38,9 @@ _CONVERTING = (Cost.CHEAP, _EXPENSIVE)
 _FEW = 48
 # Work repeated up to this many times over, and this much besides, is fusion's price.
 _REPEATS, _SLACK = 3, 600
+# The same of programs with so many operations that are not fused, as layers of a network
+# have: values pass through memory there anyway, and one more costs little.
+_REPEATS_BETWEEN, _SLACK_BETWEEN, _UNFUSED = 1.5, 300, 8
 # More operations in one fused program than XLA takes without harm.
 _LARGEST = 2400
 # Different elements of a value that one fused program makes before XLA keeps it.
@@ -350,7 +353,12 @@ def _repeats_work(program: ir.Olympuspr) -> bool:
         return False
     fusion = _Fusion(program)
     roots = fusion.roots()
-    budget = _REPEATS * n + _SLACK
+    n_unfused = sum(eqn.primitive.cost is None for eqn in program.eqns)
+    between = n_unfused >= _UNFUSED
+    repeats, slack = (
+        (_REPEATS_BETWEEN, _SLACK_BETWEEN) if between else (_REPEATS, _SLACK)
+    )
+    budget = repeats * n + slack
     # Each way counted by itself is the most it can be, and known without counting.
     at_most = [fusion.sizes[v] for v in roots]
     if sum(at_most) <= budget and max(at_most, default=0) <= _LARGEST:
