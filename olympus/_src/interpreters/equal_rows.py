@@ -27,8 +27,8 @@ from olympus._src.lax.stacking import stack_p, unstack_p
 
 # Fewer rows compile in no time.
 _FEWEST_ROWS = 4
-# With more readers a stack is kept by a barrier: the compiler may write what is computed
-# at once again for each reader, as it does not with a stack of many parts.
+# With more readers a stack is kept by a barrier: the compiler may write what is
+# computed at once again for each reader, as it does not with a stack of many parts.
 _MOST_READERS = 4
 # Rows of rows, as a grid of images has.
 _MOST_LEVELS = 4
@@ -106,9 +106,7 @@ def _join(program: ir.Olympuspr, here: bool, in_bodies: bool) -> ir.Olympuspr:
             program = _write(program, joined, search.kept)
         return program
 
-    result: ir.Olympuspr = program.derived(
-        ("equal rows joined", here, in_bodies), find
-    )
+    result: ir.Olympuspr = program.derived(("equal rows joined", here, in_bodies), find)
     return result
 
 
@@ -349,9 +347,7 @@ class _Writer(rewriting.Rewriter):
         # Values of all rows along a first axis, by what cuts or computes them.
         self._written: dict[Any, Any] = {}
 
-    def write_joined(
-        self, eqn: ir.Eqn, rows: _Cut | _Alike, *, is_kept: bool
-    ) -> None:
+    def write_joined(self, eqn: ir.Eqn, rows: _Cut | _Alike, *, is_kept: bool) -> None:
         """What joins rows, from all rows along a first axis."""
         stacked = self._write_rows(rows, eqn)
         shape = eqn.outvars[0].aval.shape

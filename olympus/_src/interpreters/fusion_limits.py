@@ -38,8 +38,8 @@ _CONVERTING = (Cost.CHEAP, _EXPENSIVE)
 _FEW = 48
 # Work repeated up to this many times over, and this much besides, is fusion's price.
 _REPEATS, _SLACK = 3, 600
-# The same of programs with so many operations that are not fused, as layers of a network
-# have: values pass through memory there anyway, and one more costs little.
+# The same of programs with so many operations that are not fused, as layers of a
+# network have: values pass through memory there anyway, and one more costs little.
 _REPEATS_BETWEEN, _SLACK_BETWEEN, _UNFUSED = 1.5, 300, 8
 # More operations in one fused program than XLA takes without harm.
 _LARGEST = 2400
