@@ -264,7 +264,8 @@ for f, options, args, want in cases:
     assert out.sharding.device_set == set(olympus.local_devices())
 
 # Transformations of maps in each process.
-here = olympus.pmap(lambda v: v * lax.psum(v, "i"), "i", devices=olympus.local_devices())
+own = olympus.local_devices()
+here = olympus.pmap(lambda v: v * lax.psum(v, "i"), "i", devices=own)
 np.testing.assert_allclose(olympus.jit(here)(mine), mine * mine.sum(0), 1e-6)
 loss = lambda v: here(v).sum()
 expected = [2 * mine.sum(0)] * 2

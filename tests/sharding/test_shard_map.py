@@ -284,6 +284,57 @@ def test_custom_rules_remat_and_jit_inside():
     np.testing.assert_allclose(gw, np.sin(2 * X).sum(), 1e-4)
 
 
+def along_x(f, in_spec, out_spec, check_vma=True):
+    return olympus.shard_map(
+        f, mesh=mesh(4), in_specs=in_spec, out_specs=out_spec, check_vma=check_vma
+    )
+
+
+def test_tangents_of_rules_that_are_the_same_on_all_devices():
+    """They are of values that differ, so their transpose sums."""
+    rule = olympus.custom_jvp(jnp.sin)
+    rule.defjvp(lambda p, t: (jnp.sin(*p), 3 * lax.psum(*t, "x")))
+    x = np.arange(8, dtype="float32").reshape(4, 2)
+    weights = np.arange(1, 9, dtype="float32").reshape(4, 2)
+    for check_vma in (True, False):
+        f = along_x(rule, P("x"), P("x"), check_vma)
+        _, slope = olympus.jvp(f, (x,), (weights,))
+        np.testing.assert_allclose(slope, [3 * weights.sum(0)] * 4)
+        grads = olympus.grad(lambda x: (f(x) * weights).sum())(x)  # noqa: B023
+        np.testing.assert_allclose(grads, [3 * weights.sum(0)] * 4)
+
+
+def test_rules_that_tell_devices_apart():
+    index = lambda: 1.0 + lax.axis_index("x")  # noqa: E731
+    backward = olympus.custom_vjp(jnp.sin)
+    backward.defvjp(lambda x: (jnp.sin(x), None), lambda _, ct: (ct * index(),))
+    forward = olympus.custom_jvp(jnp.sin)
+    forward.defjvp(lambda p, t: (jnp.sin(*p), t[0] * index()))
+    x = np.ones(2, "float32")
+    for rule in (backward, forward):
+        f = along_x(rule, P(), P())
+        with pytest.raises(
+            TypeError, match="must be the same on all devices along 'x'"
+        ):
+            olympus.grad(lambda x: f(x).sum())(x)  # noqa: B023
+        f = along_x(rule, P(), P(), check_vma=False)  # where the devices' mean counts
+        np.testing.assert_allclose(olympus.grad(lambda x: f(x).sum())(x), [2.5, 2.5])  # noqa: B023
+        np.testing.assert_allclose(
+            along_x(rule, P("x"), P("x"))(x.repeat(2)), np.sin(1)
+        )
+
+
+def test_cotangents_of_one_value_must_be_summed():
+    rule = olympus.custom_vjp(jnp.multiply)
+    rule.defvjp(lambda w, x: (w * x, None), lambda _, ct: (2 * ct.sum(0), 3 * ct))
+    f = along_x(rule, (P(), P("x")), P("x"))
+    x = np.ones((4, 2), "float32")
+    with pytest.raises(
+        TypeError, match=r"sum it in the rule, with lax.psum\(..., 'x'\)"
+    ):
+        olympus.grad(lambda w: f(w, x).sum())(x[0])
+
+
 def test_vmap():
     xs = np.stack([X, X + 1, X * 2])
     f = map_parts(lambda x, w: lax.psum(x * w, "x"), (P("x"), P()), P())
