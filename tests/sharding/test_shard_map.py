@@ -520,3 +520,42 @@ def test_constants_of_derivative_rules(size, check):
         for wrap in (lambda h: h, olympus.jit):
             actual = wrap(transform(mapped))(x)
             np.testing.assert_allclose(actual, transform(f)(x), rtol=1e-5)
+
+
+def double_rows(x):
+    return olympus.shard_map(
+        lambda x: x * lax.psum(1.0, "y"),
+        in_specs=P(None, "y"),
+        out_specs=P(None, "y"),
+        axis_names={"y"},
+    )(x)
+
+
+NAMED_INSIDE = {
+    "a program inside": (double_rows, lambda x: 2 * x),
+    "a program in a loop": (
+        lambda x: lax.fori_loop(0, 2, lambda i, x: double_rows(x), x), lambda x: 4 * x
+    ),
+    "a constraint": (
+        lambda x: lax.with_sharding_constraint(x * 3, P(None, "y")), lambda x: 3 * x
+    ),
+    "the axes": (
+        lambda x: x * len(olympus.sharding.get_abstract_mesh().axis_names),
+        lambda x: 2 * x,
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", NAMED_INSIDE)
+def test_the_mesh_names_axes_inside(name):
+    """No mesh is set: specs inside are of the mesh of the program around."""
+    f, want = NAMED_INSIDE[name]
+    g = olympus.shard_map(
+        f, mesh=mesh(4, 2), in_specs=P("x"), out_specs=P("x"), axis_names={"x"}
+    )
+    x = np.arange(32, dtype="float32").reshape(8, 4)
+    for transform in (lambda h: h, olympus.jit):
+        np.testing.assert_allclose(transform(g)(x), want(x))
+        slope = transform(olympus.grad(lambda x: (g(x) * x).sum()))(x)
+        np.testing.assert_allclose(slope, 2 * want(x))
+    assert olympus.sharding.get_mesh().empty
