@@ -11,7 +11,12 @@ import olympus
 import olympus.numpy as jnp
 from olympus import lax
 from olympus.experimental import io_callback
-from olympus.sharding import PartitionSpec
+from olympus.sharding import (
+    AxisType,
+    NamedSharding,
+    PartitionSpec,
+    SingleDeviceSharding,
+)
 from tests.sharding.meshes import divide, mesh
 
 pytestmark = pytest.mark.eight_devices
@@ -70,6 +75,89 @@ def test_values(name, calls, x):
     assert seen == ([(8, 2)] if count < 8 else [(2, 1)]) * count
 
 
+@pytest.mark.parametrize("calls", [olympus.pure_callback, io_callback])
+@pytest.mark.parametrize("kinds", ["explicit", "of both types"])
+def test_explicit_axes(calls, kinds):
+    last = AxisType.Explicit if kinds == "explicit" else AxisType.Auto
+    over = olympus.make_mesh((4, 2), ("x", "y"), (AxisType.Explicit, last))
+    x = olympus.device_put(VALUES, NamedSharding(over, P("x", "y")))
+    seen, types = [], []
+
+    def f(x):
+        out = double(seen, calls)(x)
+        types.append(olympus.typeof(out).short())
+        return out, out + x
+
+    out, total = olympus.jit(f)(x)
+    np.testing.assert_array_equal(out, VALUES * 2)
+    np.testing.assert_array_equal(total, VALUES * 3)
+    assert seen == [(8, 2)]
+    assert types == ["f32[8,2]"]
+    assert out.sharding.is_fully_replicated
+    assert total.sharding == x.sharding
+
+
+def test_explicit_axes_of_batches():
+    over = olympus.make_mesh((8,), ("x",), (AxisType.Explicit,))
+    x = olympus.device_put(VALUES, NamedSharding(over, P("x")))
+    row = olympus.ShapeDtypeStruct((2,), "float32")
+    for method in ("expand_dims", "broadcast_all"):
+        f = lambda x: olympus.pure_callback(  # noqa: E731
+            lambda a: np.asarray(a) * 2,
+            row,
+            x,
+            vmap_method=method,  # noqa: B023
+        )
+        np.testing.assert_array_equal(olympus.jit(olympus.vmap(f))(x), VALUES * 2)
+
+
+def test_explicit_axes_of_foreign_functions():
+    over = olympus.make_mesh((4, 2), ("x", "y"), (AxisType.Explicit,) * 2)
+    matrix = np.eye(8, dtype="float32") * 4 + 1
+    x = olympus.device_put(matrix, NamedSharding(over, P("x", "y")))
+    info = olympus.ShapeDtypeStruct((), "int32")
+    factor = olympus.ffi.ffi_call("lapack_spotrf_ffi", (type_of(x), info))
+    out, _ = olympus.jit(lambda x: factor(x, uplo=np.uint8(ord("L"))))(x)
+    expected = np.linalg.cholesky(matrix)
+    np.testing.assert_allclose(np.triu(out).T, expected, rtol=1e-5)  # by columns
+    assert olympus.typeof(out).short() == "f32[8,8]"
+
+
+@pytest.mark.parametrize("calls", [olympus.pure_callback, io_callback])
+def test_the_device_that_calls(calls, x):
+    def f(x, device):
+        chosen = SingleDeviceSharding(device)
+        return calls(np.asarray, type_of(x), x, sharding=chosen)
+
+    jitted = olympus.jit(f, static_argnums=1)
+    for device in mesh(4, 2).flat_devices[::3]:
+        np.testing.assert_array_equal(jitted(x, device), VALUES)
+    np.testing.assert_array_equal(f(x, x.sharding.mesh.flat_devices[1]), VALUES)
+    small = divide(VALUES, "x", over=mesh(4))
+    with pytest.raises(ValueError, match=r"a device of the program, got cpu:7"):
+        jitted(small, olympus.devices()[7])
+    with pytest.raises(TypeError, match="must be a SingleDeviceSharding, got Named"):
+        calls(np.asarray, type_of(x), x, sharding=x.sharding)
+
+
+def test_arguments_outside_of_jit_are_whole(x):
+    seen = []
+
+    def host(a, keys):
+        seen.append((a.shape, len(a.sharding.device_set), keys.shape, keys.dtype))
+        return a * 2
+
+    keys = divide_keys(olympus.random.split(olympus.random.key(0), 8))
+    out = olympus.pure_callback(host, type_of(x), x, keys)
+    np.testing.assert_array_equal(out, VALUES * 2)
+    olympus.debug.callback(host, x, keys)
+    assert seen == [((8, 2), 1, (8,), keys.dtype)] * 2
+
+
+def divide_keys(keys):
+    return olympus.device_put(keys, NamedSharding(mesh(4, 2), P("x")))
+
+
 @pytest.mark.parametrize("dtype", ["bfloat16", "int4", "bool", "complex64", "int32"])
 def test_dtypes_and_several_results(dtype, x):
     kind = olympus.ShapeDtypeStruct(x.shape, dtype)
@@ -97,6 +185,47 @@ def test_printing(x, capfd):
     parts = VALUES.reshape(4, 2, 2).sum(1).ravel()
     expected = sorted(f"part {value}" for value in parts)
     assert sorted(capfd.readouterr().out.splitlines()) == expected
+
+
+def test_debugging_of_each_part(x):
+    seen = []
+
+    def host(a, keys, number):
+        seen.append((float(np.asarray(a).sum()), keys.shape, int(number)))
+
+    def f(x, keys):
+        olympus.debug.callback(host, x, keys, 3, partitioned=True)
+        return x
+
+    keys = divide_keys(olympus.random.split(olympus.random.key(0), 8))
+    olympus.jit(f)(x, keys)
+    olympus.effects_barrier()
+    parts = VALUES.reshape(4, 2, 2).sum(1).ravel()
+    assert sorted(seen) == sorted([(value, (2,), 3) for value in parts])
+
+
+def test_debugging_of_each_part_of_batches(x):
+    seen = []
+    rows = olympus.vmap(
+        lambda row: olympus.debug.callback(
+            lambda a: seen.append(float(np.asarray(a).sum())), row, partitioned=True
+        )
+    )
+    olympus.jit(lambda x: (rows(x), x)[1])(x)
+    olympus.effects_barrier()
+    assert sorted(seen) == VALUES.ravel().tolist()
+
+    both = olympus.vmap(
+        lambda *row: olympus.debug.callback(print, *row, partitioned=True)
+    )
+    with pytest.raises(RuntimeError, match="all parts must have one size along"):
+        olympus.jit(lambda x, y: (both(x, y), x)[1])(x, divide(VALUES))
+
+
+def test_debugging_of_each_part_in_order_is_refused(x):
+    f = lambda x: olympus.debug.print("{}", x, partitioned=True, ordered=True)  # noqa: E731
+    with pytest.raises(NotImplementedError, match="every device calls, in no order"):
+        olympus.jit(lambda x: (f(x), x)[1])(x)
 
 
 def test_callbacks_that_compute_and_call_back(x):

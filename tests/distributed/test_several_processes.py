@@ -263,6 +263,14 @@ for f, options, args, want in cases:
     assert out.is_fully_addressable
     assert out.sharding.device_set == set(olympus.local_devices())
 
+# Transformations of maps in each process.
+own = olympus.local_devices()
+here = olympus.pmap(lambda v: v * lax.psum(v, "i"), "i", devices=own)
+np.testing.assert_allclose(olympus.jit(here)(mine), mine * mine.sum(0), 1e-6)
+loss = lambda v: here(v).sum()
+expected = [2 * mine.sum(0)] * 2
+np.testing.assert_allclose(olympus.grad(loss)(mine), expected, 1e-6)
+
 # What one call returns the next one takes, in place.
 step = olympus.pmap(lambda v: v + lax.psum(v, "i"), axis_name="i", donate_argnums=0)
 first = olympus.pmap(lambda v: v)(mine)
@@ -274,6 +282,8 @@ for call, message in (
     (lambda: olympus.pmap(lambda v: v)(mine[:1]), "one element for each of its own"),
     (lambda: olympus.pmap(lambda v: v, axis_size=2)(mine), "got 2 for 4"),
     (lambda: olympus.jit(olympus.pmap(lambda v: v))(mine), "apply transformations to"),
+    (lambda: olympus.grad(lambda v: olympus.pmap(lambda v: v)(v).sum())(mine),
+     "give devices=olympus.local_devices()"),
 ):
     try:
         call()

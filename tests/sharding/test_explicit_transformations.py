@@ -13,6 +13,7 @@ from olympus import lax
 from olympus.errors import ShardingTypeError
 from olympus.sharding import (
     AxisType,
+    Mesh,
     NamedSharding,
     PartitionSpec,
     auto_axes,
@@ -472,3 +473,37 @@ def test_arrays_of_parts_have_types(mesh):
     moved = olympus.device_put(x, olympus.devices()[0])
     assert olympus.typeof(moved).short() == "f32[8,4]"
     assert olympus.typeof(pickle.loads(pickle.dumps(x))).short() == "f32[8,4]"
+
+
+@pytest.mark.parametrize("order", [1, -1])
+def test_constants_and_gradients_tell_which_mesh_it_is(order):
+    """No mesh is set, and the process knows two of these axes."""
+    types = (AxisType.Explicit,) * 2
+    meshes = {
+        n: Mesh(np.array(olympus.devices())[::n].reshape(4, 2), ("p", "q"), types)
+        for n in (1, -1)
+    }
+    values = np.arange(32, dtype="float32").reshape(8, 4)
+    divided = {
+        n: olympus.device_put(values, NamedSharding(over, P("p", "q")))
+        for n, over in meshes.items()
+    }
+    x = divided[order]
+    grad, jit = olympus.grad, olympus.jit
+    results = {
+        "constant": (jit(lambda: x * 2), values * 2),
+        "constant and argument": (lambda: jit(lambda y: x * y)(2.0), values * 2),
+        "branch": (lambda: jit(lambda p: jnp.where(p, x, 0))(True), values),
+        "gradient": (lambda: grad(lambda x: jnp.sin(x).sum())(x), np.cos(values)),
+        "value and gradient": (
+            lambda: olympus.value_and_grad(lambda x: (x * x).sum())(x)[1], 2 * values
+        ),
+        "of a constant part": (
+            lambda: grad(lambda y: (x * y.sum()).sum())(x),
+            np.full_like(values, values.sum()),
+        ),
+    }  # fmt: skip
+    for name, (call, want) in results.items():
+        out = call()
+        np.testing.assert_allclose(out, want, 1e-5, 1e-5, err_msg=name)
+        assert out.sharding == x.sharding, name

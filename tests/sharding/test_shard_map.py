@@ -284,6 +284,57 @@ def test_custom_rules_remat_and_jit_inside():
     np.testing.assert_allclose(gw, np.sin(2 * X).sum(), 1e-4)
 
 
+def along_x(f, in_spec, out_spec, check_vma=True):
+    return olympus.shard_map(
+        f, mesh=mesh(4), in_specs=in_spec, out_specs=out_spec, check_vma=check_vma
+    )
+
+
+def test_tangents_of_rules_that_are_the_same_on_all_devices():
+    """They are of values that differ, so their transpose sums."""
+    rule = olympus.custom_jvp(jnp.sin)
+    rule.defjvp(lambda p, t: (jnp.sin(*p), 3 * lax.psum(*t, "x")))
+    x = np.arange(8, dtype="float32").reshape(4, 2)
+    weights = np.arange(1, 9, dtype="float32").reshape(4, 2)
+    for check_vma in (True, False):
+        f = along_x(rule, P("x"), P("x"), check_vma)
+        _, slope = olympus.jvp(f, (x,), (weights,))
+        np.testing.assert_allclose(slope, [3 * weights.sum(0)] * 4)
+        grads = olympus.grad(lambda x: (f(x) * weights).sum())(x)  # noqa: B023
+        np.testing.assert_allclose(grads, [3 * weights.sum(0)] * 4)
+
+
+def test_rules_that_tell_devices_apart():
+    index = lambda: 1.0 + lax.axis_index("x")  # noqa: E731
+    backward = olympus.custom_vjp(jnp.sin)
+    backward.defvjp(lambda x: (jnp.sin(x), None), lambda _, ct: (ct * index(),))
+    forward = olympus.custom_jvp(jnp.sin)
+    forward.defjvp(lambda p, t: (jnp.sin(*p), t[0] * index()))
+    x = np.ones(2, "float32")
+    for rule in (backward, forward):
+        f = along_x(rule, P(), P())
+        with pytest.raises(
+            TypeError, match="must be the same on all devices along 'x'"
+        ):
+            olympus.grad(lambda x: f(x).sum())(x)  # noqa: B023
+        f = along_x(rule, P(), P(), check_vma=False)  # where the devices' mean counts
+        np.testing.assert_allclose(olympus.grad(lambda x: f(x).sum())(x), [2.5, 2.5])  # noqa: B023
+        np.testing.assert_allclose(
+            along_x(rule, P("x"), P("x"))(x.repeat(2)), np.sin(1)
+        )
+
+
+def test_cotangents_of_one_value_must_be_summed():
+    rule = olympus.custom_vjp(jnp.multiply)
+    rule.defvjp(lambda w, x: (w * x, None), lambda _, ct: (2 * ct.sum(0), 3 * ct))
+    f = along_x(rule, (P(), P("x")), P("x"))
+    x = np.ones((4, 2), "float32")
+    with pytest.raises(
+        TypeError, match=r"sum it in the rule, with lax.psum\(..., 'x'\)"
+    ):
+        olympus.grad(lambda w: f(w, x).sum())(x[0])
+
+
 def test_vmap():
     xs = np.stack([X, X + 1, X * 2])
     f = map_parts(lambda x, w: lax.psum(x * w, "x"), (P("x"), P()), P())
@@ -469,3 +520,42 @@ def test_constants_of_derivative_rules(size, check):
         for wrap in (lambda h: h, olympus.jit):
             actual = wrap(transform(mapped))(x)
             np.testing.assert_allclose(actual, transform(f)(x), rtol=1e-5)
+
+
+def double_rows(x):
+    return olympus.shard_map(
+        lambda x: x * lax.psum(1.0, "y"),
+        in_specs=P(None, "y"),
+        out_specs=P(None, "y"),
+        axis_names={"y"},
+    )(x)
+
+
+NAMED_INSIDE = {
+    "a program inside": (double_rows, lambda x: 2 * x),
+    "a program in a loop": (
+        lambda x: lax.fori_loop(0, 2, lambda i, x: double_rows(x), x), lambda x: 4 * x
+    ),
+    "a constraint": (
+        lambda x: lax.with_sharding_constraint(x * 3, P(None, "y")), lambda x: 3 * x
+    ),
+    "the axes": (
+        lambda x: x * len(olympus.sharding.get_abstract_mesh().axis_names),
+        lambda x: 2 * x,
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", NAMED_INSIDE)
+def test_the_mesh_names_axes_inside(name):
+    """No mesh is set: specs inside are of the mesh of the program around."""
+    f, want = NAMED_INSIDE[name]
+    g = olympus.shard_map(
+        f, mesh=mesh(4, 2), in_specs=P("x"), out_specs=P("x"), axis_names={"x"}
+    )
+    x = np.arange(32, dtype="float32").reshape(8, 4)
+    for transform in (lambda h: h, olympus.jit):
+        np.testing.assert_allclose(transform(g)(x), want(x))
+        slope = transform(olympus.grad(lambda x: (g(x) * x).sum()))(x)
+        np.testing.assert_allclose(slope, 2 * want(x))
+    assert olympus.sharding.get_mesh().empty

@@ -185,20 +185,42 @@ def test_functions_that_see_the_axis(name):
     np.testing.assert_allclose(olympus.jit(g)(X, W), want, 1e-5, 1e-5)
 
 
-def test_rules_that_see_the_axis():
-    @olympus.custom_vjp
-    def sum_all(x):
-        return x * 1
+def with_cotangent(f, change):
+    rule = olympus.custom_vjp(f)
+    rule.defvjp(lambda x: (f(x), None), lambda _, ct: (change(ct),))
+    return rule
 
-    sum_all.defvjp(lambda x: (sum_all(x), None), lambda _, ct: (lax.psum(ct, "x"),))
-    f = olympus.vmap(
-        map_rows(lambda x, w: sum_all(x), check_vma=False),
-        (0, None),
-        spmd_axis_name="x",
-    )
-    np.testing.assert_allclose(f(X, W), X)
-    with pytest.raises(NameError, match="unbound axis name: x"):
-        olympus.grad(lambda x: f(x, W).sum())(X)
+
+def with_tangent(f, change):
+    rule = olympus.custom_jvp(f)
+    rule.defjvp(lambda p, t: (f(*p), change(*t)))
+    return rule
+
+
+CHANGES = {
+    "sum": lambda t: lax.psum(t, "x") * 3,
+    "position": lambda t: t * (1 + lax.psum(lax.axis_index("x"), "x")),
+    "in a branch": lambda t: lax.cond(True, lambda u: lax.psum(u, "x"), jnp.sin, t),
+}
+
+
+@pytest.mark.parametrize("make", [with_cotangent, with_tangent])
+@pytest.mark.parametrize("name", CHANGES)
+def test_rules_that_see_the_axis(name, make):
+    """They are of one element too: each device has all elements."""
+    rule = make(lambda x: x * 1, CHANGES[name])
+    f = map_rows(lambda x, w: rule(x), check_vma=False)
+    g = olympus.vmap(f, (0, None), spmd_axis_name="x")
+    np.testing.assert_allclose(g(X, W), X)
+    weights = np.cos(np.arange(X.size).reshape(X.shape)).astype("float32")
+
+    def slope(h):
+        return olympus.grad(lambda x: (h(x, W) * weights).sum())
+
+    want = slope(olympus.vmap(f, (0, None)))(X)
+    assert abs(want).max() > 1
+    for got in (slope(g)(X), olympus.jit(slope(g))(X)):
+        np.testing.assert_allclose(got, want, 1e-5, 1e-5)
 
 
 @pytest.mark.parametrize("kinds", ["both", "x"])

@@ -95,3 +95,52 @@ def test_both_compute_in_one_process(order):
     names = ["import jax", "import olympus"]
     first, second = names if order == "jax first" else names[::-1]
     run(BOTH.format(first=first, second=second))
+
+
+def test_arrays_of_jax_are_taken_as_those_of_numpy():
+    run(ARRAYS)
+
+
+ARRAYS = """
+    import numpy as np
+    import jax, jax.numpy as theirs
+    import olympus, olympus.numpy as jnp
+    from olympus import lax
+
+    x = theirs.arange(4.0)
+    values = np.arange(4.0, dtype="float32")
+    ones = jnp.ones(4)
+    square = lambda x: (x ** 2).sum()
+    calls = {
+        "jit": (lambda: olympus.jit(lambda d: d["x"] * 2)({"x": x}), values * 2),
+        "function": (lambda: jnp.sin(x), np.sin(values)),
+        "lax": (lambda: lax.add(x, x), values * 2),
+        "sum": (lambda: ones + x, values + 1),
+        "reflected sum": (lambda: x + ones, values + 1),
+        "device_put": (lambda: olympus.device_put(x), values),
+        "device": (lambda: olympus.device_put(x, olympus.devices()[0]), values),
+        "constant": (lambda: olympus.jit(lambda y: y + x)(ones), values + 1),
+        "grad": (lambda: olympus.grad(square)(x), values * 2),
+        "vjp": (lambda: olympus.vjp(jnp.sin, ones)[1](x)[0], values * np.cos(1)),
+        "vmap": (lambda: olympus.vmap(jnp.sin)(x), np.sin(values)),
+        "loop": (lambda: lax.fori_loop(0, 3, lambda i, c: c + x, x), values * 4),
+        "index": (lambda: jnp.arange(9.0)[x.astype(int)], values),
+        "ahead of time": (
+            lambda: olympus.jit(lambda x: x + 1).lower(x).compile()(x), values + 1
+        ),
+        "callback": (
+            lambda: olympus.pure_callback(lambda x: x, jnp.ones(4), x), values
+        ),
+        "stack": (lambda: jnp.stack([x, x])[1], values),
+    }
+    for name, (call, expected) in calls.items():
+        out = call()
+        assert isinstance(out, olympus.Array), name
+        np.testing.assert_allclose(out, expected, rtol=1e-6, err_msg=name)
+    assert type(olympus.device_get(x)) is np.ndarray
+    assert olympus.typeof(x).short() == "f32[4]"
+    olympus.jit(lambda x: x + 1, donate_argnums=0)(x)
+    assert x.tolist() == [0, 1, 2, 3]
+    with np.testing.assert_raises(jax.errors.TracerArrayConversionError):
+        jax.jit(jnp.sin)(x)
+"""

@@ -235,7 +235,8 @@ def of_program(options: Any, traced: TracedProgram, place: Any) -> Any:
       ValueError: the option `out_shardings` is not a prefix of the result, or cannot
         divide it, or is for other devices.
     """
-    place = program_meshes.place_of(traced.program, place, traced.name)
+    program, consts = traced.program, traced.consts
+    place = program_meshes.place_of(program, consts, place, traced.name)
     if not options.out_shardings or not client.several_devices():
         return place
     chosen = out_shardings(options, traced)

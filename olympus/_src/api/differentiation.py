@@ -16,6 +16,7 @@ from olympus._src.core.symbolic_values import Zero
 from olympus._src.foundation import source_info
 from olympus._src.interpreters import ad, concrete_arrays, evaluate
 from olympus._src.lax import families
+from olympus._src.sharding.named import NamedSharding
 
 ArrayImpl = concrete_arrays.ArrayImpl
 float0 = dtypes.float0
@@ -180,6 +181,20 @@ def linearize_leaves(
     leaves = with_still_arrays(leaves, nonzero)
     outs, tape = ad.linearize(flat, leaves, debug_info(api, fun), nonzero=nonzero)
     return leaves, outs, tape.pruned(), out_info
+
+
+def seed_like(value: Any) -> Any:
+    """The cotangent 1 of a number, where operations on it find the mesh that it is on.
+
+    Where types name axes of a mesh and none is set, operands tell which it is.
+    """
+    seed = one_like(avals_.aval_of(value))
+    if type(value) is not concrete_arrays.ArrayImpl:
+        return seed
+    place = value.committed_device
+    if isinstance(place, NamedSharding) and place.mesh.explicit_axes:
+        return concrete_arrays.placed_like(seed, value)
+    return seed
 
 
 def one_like(aval: Any) -> Any:

@@ -50,7 +50,7 @@ class _Gradient:
         outs, linear = ad.linearize(flat, leaves, self.info)
         value = out_info.structure.unflatten(outs)
         self._check_output(value)
-        seed = common.one_like(avals_.aval_of(value))
+        seed = common.seed_like(value)
         # A number of a rule stays one; the seed is not a number of the user's.
         grads = [
             common.as_array(g) if g is seed else common.as_result(g)

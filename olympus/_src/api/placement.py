@@ -361,8 +361,8 @@ def device_get(x: PyTree) -> PyTree:
       x: a pytree of arrays.
 
     Returns:
-      The same tree of `numpy.ndarray`s; random keys, traced values and leaves that are
-      not arrays stay.
+      The same tree of `numpy.ndarray`s, also for arrays of JAX; random keys, traced
+      values and leaves that are not arrays stay.
     """
     leaves, structure = tree.tree_flatten(x)
     with guards.explicit("get") if guards.are_on() else contextlib.nullcontext():
@@ -373,6 +373,8 @@ def device_get(x: PyTree) -> PyTree:
 
 
 def _get(x: Any) -> Any:
+    if isinstance(x, versions.JaxlibArray):  # of JAX
+        return np.asarray(x)
     if type(x) is not ArrayImpl or x.aval.storage is not x.aval:
         return x  # keys have no form of NumPy's
     return placement.get(x)

@@ -50,7 +50,9 @@ class Blocks:
             raise ValueError(
                 "pmap: over the devices of several processes arguments must be values, "
                 f"got {x} of a transformation around it; apply transformations to the "
-                "function that is mapped, or use olympus.shard_map over a mesh"
+                "function that is mapped, or use olympus.shard_map over a mesh; to map "
+                "over this process's devices alone, which is what JAX does there, give "
+                "devices=olympus.local_devices()"
             )
         aval = avals_.aval_of(x)
         spec = self._spec(axis, aval.ndim)

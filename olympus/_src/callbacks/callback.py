@@ -21,6 +21,7 @@ from olympus._src.lowering import attributes, builder, partitioning, types
 from olympus._src.programs import inner_programs
 from olympus._src.runtime import callback as runtime
 from olympus._src.runtime import client, placement, versions
+from olympus._src.runtime.shardings import SingleDeviceSharding
 from olympus._src.sharding.specs import PartitionSpec
 
 OlympusRuntimeError = versions.XlaRuntimeError
@@ -132,7 +133,7 @@ class MappedFunction:
     Args:
       inner: the function of one element; its results are ignored.
       dims: where each argument has the axis; None for no axis.
-      size: the size of the axis.
+      size: the size of the axis; a device that is given parts calls for theirs.
     """
 
     __slots__ = ("dims", "inner", "size")
@@ -144,9 +145,19 @@ class MappedFunction:
 
     def __call__(self, *arrays: Any) -> Sequence[Any]:
         rows = [_rows(x, d) for x, d in zip(arrays, self.dims, strict=True)]
-        for i in range(self.size):
+        for i in range(self._size_of(arrays)):
             self.inner(*[row(i) for row in rows])
         return ()
+
+    def _size_of(self, arrays: Sequence[Any]) -> int:
+        pairs = zip(arrays, self.dims, strict=True)
+        sizes = {np.shape(x)[d] for x, d in pairs if d is not None}
+        if len(sizes) > 1:
+            raise ValueError(
+                "callback: with partitioned=True all parts must have one size along "
+                f"the mapped axis, got {sorted(sizes)}; leave partitioned=True out"
+            )
+        return sizes.pop() if sizes else self.size
 
     def __repr__(self) -> str:
         return f"{self.inner!r} mapped {self.size} times"
@@ -190,8 +201,14 @@ def _is_opaque(x: Any) -> bool:
 
 
 def _with_words(words: Any, aval: Any) -> Any:
-    """Keys, or other values with opaque elements, on the CPU."""
-    return concrete_arrays.with_aval(as_host_array(words), aval)
+    """Keys, or other values with opaque elements, on the CPU.
+
+    Args:
+      words: of all of them, or of one device's part.
+      aval: the type of all of them.
+    """
+    part = avals_.ShapedArray(words.shape[: aval.ndim], aval.dtype)
+    return concrete_arrays.with_aval(as_host_array(words), part)
 
 
 class FunctionOfKeys:
@@ -221,18 +238,38 @@ class FunctionOfKeys:
 
 
 def as_host_array(x: Any) -> Any:
-    """An operand as the user's function gets it: an array on the CPU."""
+    """An operand as the user's function gets it: an array on one device of the CPU."""
     if type(x) in array_type.concrete_types():
-        return x
+        return _on_one_cpu(x)
     x = np.asarray(x)
     aval = avals_.ShapedArray(x.shape, x.dtype)
     return placement.put(x, aval, client.local_devices("cpu")[0])
+
+
+def _on_one_cpu(x: Any) -> Any:
+    device = x.single_device
+    if device is not None and device.platform == "cpu":
+        return x
+    if not (x.is_fully_addressable or x.is_fully_replicated):
+        return x  # of which other processes have parts
+    storage = concrete_arrays.storage_of(x)
+    moved = concrete_arrays.on_chosen_device(storage, client.local_devices("cpu")[0])
+    return concrete_arrays.with_aval(moved, x.aval.update(sharding=None))
 
 
 def check_callback(what: str, callback: Any) -> None:
     """Raises TypeError unless `callback` can be called."""
     remedy = "pass the function itself, not its result"
     inner_programs.check_callable(what, remedy, callback=callback)
+
+
+def check_sharding(what: str, sharding: Any) -> None:
+    """Raises TypeError unless `sharding` is of one device, or None."""
+    if sharding is not None and not isinstance(sharding, SingleDeviceSharding):
+        raise TypeError(
+            f"{what}: sharding must be a SingleDeviceSharding, got {sharding!r}; leave "
+            "it out, or write SingleDeviceSharding(device)"
+        )
 
 
 def split_arguments(
@@ -259,7 +296,13 @@ def _describe_function(fun: Any) -> str:
 # -- lowering --------------------------------------------------------------------------
 
 
-def lower_call(ctx: Any, operands: Sequence[str], host: Any) -> list[str]:
+def lower_call(
+    ctx: Any,
+    operands: Sequence[str],
+    host: Any,
+    sharding: Any = None,
+    takes_parts: bool = False,
+) -> list[str]:
     """Writes the custom call that reaches a host function.
 
     The text names the function by its place among the program's callbacks, and these by
@@ -271,6 +314,9 @@ def lower_call(ctx: Any, operands: Sequence[str], host: Any) -> list[str]:
       ctx: of the lowering rule.
       operands: names of the arguments.
       host: takes and returns flat arrays.
+      sharding: of the device that calls, in a divided program; None for the first.
+      takes_parts: each device of a divided program calls, with its parts; then there
+        are no results.
     """
     effects = ctx.eqn.effects
     ordered = effects_.ordered(effects)
@@ -288,7 +334,14 @@ def lower_call(ctx: Any, operands: Sequence[str], host: Any) -> list[str]:
     token = types.token_type()
     mesh = ctx.module.divided_over
     is_divided = mesh is not None and mesh.size > 1
-    is_whole = is_divided and ctx.module.manual is None
+    is_automatic = is_divided and ctx.module.manual is None
+    is_whole = is_automatic and not takes_parts
+    target = runtime.target if is_whole or not is_automatic else runtime.target_of_parts
+    if is_automatic and takes_parts and ordered:
+        raise NotImplementedError(
+            f"{ctx.eqn.primitive.name}: with partitioned=True every device calls, in "
+            "no order; leave out ordered=True, or partitioned=True"
+        )
     if is_whole:
         operands = _gather(ctx, operands, ctx.avals_in)
     number = _no_number(ctx) if is_divided else ctx.block.callbacks()
@@ -297,10 +350,10 @@ def lower_call(ctx: Any, operands: Sequence[str], host: Any) -> list[str]:
         [*[ctx.block.tokens[e] for e in ordered], *operands, number],
         [*[token] * len(ordered), *ctx.avals_in, builder.CALLBACKS_TYPE],
         [token] * len(ordered) + ctx.avals_out,
-        f'call_target_name = "{runtime.target(ctx.platform)}", '
+        f'call_target_name = "{target(ctx.platform)}", '
         f"{_layouts(ctx, len(ordered))}, "
         f"{runtime.attributes(index, has_side_effect=bool(effects))}"
-        f"{_division(ctx, len(ordered)) if is_divided else ''}",
+        f"{_division(ctx, len(ordered), sharding) if is_divided else ''}",
     )
     ctx.block.tokens.update(zip(ordered, names, strict=False))
     outs = names[len(ordered) :]
@@ -331,7 +384,7 @@ def lower_buffer_call(
     ctx.module.callbacks.append(runtime.BufferCall(fun))
     number = ctx.block.callbacks()
     text = (
-        f'call_target_name = "{runtime.target(ctx.platform, takes_buffers=True)}", '
+        f'call_target_name = "{runtime.target_of_buffers(ctx.platform)}", '
         f"{runtime.attributes(index, has_side_effect=bool(ctx.eqn.effects))}"
     )
     if aliases:  # the number of the callbacks is the first operand
@@ -367,16 +420,16 @@ def _no_number(ctx: Any) -> str:
     return ctx.block.constant(np.int32(0), avals_.ShapedArray((), np.dtype("int32")))
 
 
-def _division(ctx: Any, tokens: int) -> str:
-    """An attribute that makes the first device call, with the whole operands.
+def _division(ctx: Any, tokens: int, sharding: Any) -> str:
+    """An attribute that makes one device call, with the whole operands.
 
     In `shard_map` every device calls, with its parts.
     """
     manual = ctx.module.manual
     if manual is None:
-        symbol = ctx.module.first_device()
+        symbol = ctx.module.one_device(_position(ctx, sharding))
         n_results = tokens + len(ctx.avals_out)
-        return f", {partitioning.on_first_device(symbol, n_results)}"
+        return f", {partitioning.on_one_device(symbol, n_results)}"
     if tokens:
         raise NotImplementedError(
             "callback: in shard_map every device calls, in no order; leave "
@@ -390,6 +443,20 @@ def _division(ctx: Any, tokens: int) -> str:
             "axis_names out, or call it outside of shard_map"
         )
     return ""
+
+
+def _position(ctx: Any, sharding: Any) -> int:
+    """The number of the device that calls in the program; 0 where none was chosen."""
+    if sharding is None:
+        return 0
+    mesh, (device,) = ctx.module.divided_over, sharding.device_set
+    if device not in mesh.flat_devices:
+        raise ValueError(
+            f"{ctx.eqn.primitive.name}: sharding must be of a device of the program, "
+            f"got {device} for one over {mesh}; leave sharding out, or use one of "
+            "mesh.devices"
+        )
+    return int(mesh.flat_devices.index(device))
 
 
 _EMPTY_LAYOUT = "dense<> : tensor<0xindex>"

@@ -56,8 +56,10 @@ def _effects(*args: Any, effect: Any, **params: Any) -> Any:
     return frozenset((effect,))
 
 
-def _lower(ctx: Any, *operands: str, callback: Any, **params: Any) -> Any:
-    return host.lower_call(ctx, operands, callback)
+def _lower(
+    ctx: Any, *operands: str, callback: Any, partitioned: bool, **params: Any
+) -> Any:
+    return host.lower_call(ctx, operands, callback, takes_parts=partitioned)
 
 
 def _impl(*args: Any, callback: Any, **params: Any) -> Any:

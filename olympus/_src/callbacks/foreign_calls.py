@@ -12,6 +12,7 @@ from olympus._src.core import avals as avals_
 from olympus._src.core import effects, ir
 from olympus._src.core.array_type import PyTree
 from olympus._src.core.primitive import Primitive
+from olympus._src.lax import sharding_rules
 from olympus._src.lowering import attributes as attributes_
 from olympus._src.lowering import types
 from olympus._src.programs import inner_programs
@@ -165,6 +166,7 @@ ffi_call_p = Primitive(
     abstract=_abstract,
     effects=_effects,
     lower=_lower,
+    shard=sharding_rules.whole_results,
     jvp=_jvp,
     batch=_batch,
     print=_print,

@@ -16,6 +16,7 @@ from olympus._src.core.array_type import Placement, PyTree
 from olympus._src.core.primitive import Primitive
 from olympus._src.foundation import errors
 from olympus._src.interpreters import concrete_arrays
+from olympus._src.lax import sharding_rules
 from olympus._src.programs import inner_programs
 
 
@@ -79,11 +80,13 @@ def _print(*names: str) -> Callable[[ir.Eqn], Any]:
     return lambda eqn: [(k, eqn.params[k]) for k in names]
 
 
+def _lower(
+    ctx: Any, *operands: str, callback: Any, sharding: Any, **params: Any
+) -> Any:
+    return host.lower_call(ctx, operands, callback, sharding)
+
+
 # -- pure callbacks --------------------------------------------------------------------
-
-
-def _pure_lower(ctx: Any, *operands: str, callback: Any, **params: Any) -> Any:
-    return host.lower_call(ctx, operands, callback)
 
 
 def _pure_batch(
@@ -116,7 +119,8 @@ pure_callback_p = Primitive(
     "pure_callback",
     multiple_results=True,
     abstract=_abstract,
-    lower=_pure_lower,
+    lower=_lower,
+    shard=sharding_rules.whole_results,
     impl=_impl("pure_callback"),
     jvp=_no_derivative("pure_callback"),
     batch=_pure_batch,
@@ -130,10 +134,6 @@ pure_callback_p = Primitive(
 
 def _io_effects(*args: Any, ordered: bool, **params: Any) -> Any:
     return frozenset((ordered_io_effect if ordered else io_effect,))
-
-
-def _io_lower(ctx: Any, *operands: str, callback: Any, **params: Any) -> Any:
-    return host.lower_call(ctx, operands, callback)
 
 
 def _io_batch(axis: Any, args: Any, dims: Any, *, ordered: bool, **params: Any) -> Any:
@@ -152,7 +152,8 @@ io_callback_p = Primitive(
     multiple_results=True,
     abstract=_abstract,
     effects=_io_effects,
-    lower=_io_lower,
+    lower=_lower,
+    shard=sharding_rules.whole_results,
     impl=_impl("io_callback"),
     jvp=_no_derivative("io_callback"),
     batch=_io_batch,
@@ -181,7 +182,9 @@ def pure_callback(
       result_shape_dtypes: the result's type: arrays or `ShapeDtypeStruct`s in its
         structure; None for no result.
       *args: arrays, and trees of them.
-      sharding: where the callback runs.
+      sharding: the device whose call it is in a program over a mesh, which gives it
+        whole arrays; None for the first one. In `shard_map` each device calls, with
+        its parts.
       vmap_method: what `vmap` does: 'sequential' (one call for each element, in a
         loop), 'sequential_unrolled' (without a loop), 'expand_dims' (one call;
         arguments that are not mapped get a leading axis of size 1), 'broadcast_all'
@@ -203,6 +206,7 @@ def pure_callback(
       Array([1., 2.], dtype=float32)
     """
     host.check_callback("pure_callback", callback)
+    host.check_sharding("pure_callback", sharding)
     vmap_methods.check("pure_callback", vmap_method)
     operands, flat, structure = _prepare_call(
         "pure_callback", callback, result_shape_dtypes, args, kwargs
@@ -235,7 +239,9 @@ def io_callback(
       result_shape_dtypes: the result's type: arrays or `ShapeDtypeStruct`s in its
         structure; None for no result.
       *args: arrays, and trees of them.
-      sharding: where the callback runs.
+      sharding: the device whose call it is in a program over a mesh, which gives it
+        whole arrays; None for the first one. In `shard_map` each device calls, with
+        its parts.
       ordered: keep the program's order among ordered calls.
       **kwargs: more arrays, and trees of them.
 
@@ -257,6 +263,7 @@ def io_callback(
       [3]
     """
     host.check_callback("io_callback", callback)
+    host.check_sharding("io_callback", sharding)
     operands, flat, structure = _prepare_call(
         "io_callback", callback, result_shape_dtypes, args, kwargs
     )

@@ -234,7 +234,7 @@ class _Split:
                 positions[v] for v, i in zip(residuals, is_input, strict=True) if i
             ]
             others = [v for v, i in zip(residuals, is_input, strict=True) if not i]
-            axes = _differing_axes(body, in_specs, manual)
+            axes = _differing_axes([body], in_specs, manual)
             self.specs = tuple([_stack_spec(v.aval, axes, manual) for v in others])
             small = body.replace(outvars=[*body.outvars[:n], *others])
             self.forward = _retrace(
@@ -284,15 +284,18 @@ def _stack_spec(aval: Any, axes: tuple[Any, ...], manual: Manual) -> PartitionSp
 
 
 def _differing_axes(
-    program: ir.Olympuspr, specs: Sequence[PartitionSpec], manual: Manual
+    programs: Sequence[ir.Olympuspr],
+    specs: Sequence[PartitionSpec],
+    manual: Manual,
 ) -> tuple[Any, ...]:
     """The manual axes along which values may differ, or be combined.
 
-    Along an axis that neither specs nor the program name all devices do the same.
+    Along an axis that neither specs nor the programs name all devices do the same.
     """
-    if program.effects:  # which devices may answer differently
+    if any(p.effects for p in programs):  # which devices may answer differently
         return manual.axes
-    named = ir.axis_names(program).union(*[axes_of(s.partitions) for s in specs])
+    named = frozenset().union(*map(ir.axis_names, programs))
+    named = named.union(*[axes_of(s.partitions) for s in specs])
     return tuple([n for n in manual.axes if n in named])
 
 
@@ -318,7 +321,9 @@ def _transpose(cts: Any, *args: Any, jaxpr: Any, **params: Any) -> Any:
             if not manual.checks:
                 n_known = len(linear) - sum(linear)
                 back = call_rules.select(linear_specs, in_nonzero)
-                axes = _differing_axes(p, [*all_specs[0], *all_specs[1]], manual)
+                # The transposed program names what rules of users refer to.
+                programs = p, program.olympuspr
+                axes = _differing_axes(programs, [*all_specs[0], *all_specs[1]], manual)
                 sizes = manual.mesh.shape
                 program = _rescale(program, n_known, ct_specs, back, axes, sizes)
             return program, in_nonzero

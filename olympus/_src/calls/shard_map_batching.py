@@ -12,12 +12,14 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-from olympus._src.core import avals, explicit_shardings, ir, trace
+import numpy as np
+
+from olympus._src.core import avals, dtypes, explicit_shardings, ir, trace
 from olympus._src.core.primitive import takes_primitive
-from olympus._src.interpreters import batching
+from olympus._src.interpreters import ad, batching
 from olympus._src.lax import sharding_constraints
 from olympus._src.lax.manual_axes import Manual, manual_of, manual_over
-from olympus._src.programs import inner_programs
+from olympus._src.programs import functions, inner_programs
 from olympus._src.sharding.meshes import unknown_axis
 from olympus._src.sharding.named import NamedSharding
 from olympus._src.sharding.specs import (
@@ -94,15 +96,16 @@ def _spread_axes(
 ) -> tuple[Any, ...]:
     """The manual axes over which elements are spread, where they can be."""
     manual = manual_of(params)
-    seen = ir.axis_names(program)
     if (
         not names
         or not set(names) <= set(manual.axes)
-        or any(name in seen for name in (*names, axis.name))
         or set(names) & _axes_in_specs(params)
         or axis.active is not None
         or all(d is None for d in dims)
     ):
+        return ()
+    seen = ir.axis_names(program) | _names_in_rules(program, manual)
+    if any(name in seen for name in (*names, axis.name)):
         return ()
     count = _count(names, manual)
     if axis.size % count:
@@ -112,6 +115,39 @@ def _spread_axes(
             f"{-axis.size % count}, or leave out spmd_axis_name"
         )
     return names
+
+
+def _names_in_rules(program: ir.Olympuspr, manual: Manual) -> frozenset[Any]:
+    """The axes that rules of users refer to, which derivatives of a program apply."""
+    if not _holds_functions(program):
+        return frozenset()
+    names: frozenset[Any] = program.derived(
+        ("names in rules", manual), lambda p: _names_in_derivative(p, manual)
+    )
+    return names
+
+
+def _names_in_derivative(program: ir.Olympuspr, manual: Manual) -> frozenset[Any]:
+    nonzero = [dtypes.issubdtype(a.dtype, np.inexact) for a in program.in_avals]
+    n = sum(nonzero)
+    try:
+        with manual_over(manual):
+            forward, linear, zeros = ad.linearize_olympuspr(program, nonzero)
+            is_linear = [False] * (len(linear.in_avals) - n) + [True] * n
+            flows = [True] * zeros.count(None)
+            back, _ = ad.transpose_olympuspr(linear.olympuspr, is_linear, flows)
+    except Exception:  # it is told where the derivative is asked for
+        return frozenset(manual.axes)
+    programs = forward, linear, back
+    return frozenset().union(*[ir.axis_names(p.olympuspr) for p in programs])
+
+
+def _holds_functions(program: ir.Olympuspr) -> bool:
+    return any(
+        any(type(value) is functions.Function for value in eqn.params.values())
+        or any(map(_holds_functions, ir.subprograms(eqn.params)))
+        for eqn in program.eqns
+    )
 
 
 def _count(names: Sequence[Any], manual: Manual) -> int:

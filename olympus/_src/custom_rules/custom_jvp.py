@@ -15,6 +15,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from olympus._src.checkify import custom_rules
+from olympus._src.core import avals as avals_
 from olympus._src.core import ir, trace
 from olympus._src.core.primitive import LateRule, as_abstract_says
 from olympus._src.core.symbolic_values import Zero
@@ -59,6 +60,11 @@ def _jvp(
         outs, out_tangents = jvp(consts, args, slopes)
     if type(call_jaxpr) is ir.ClosedOlympuspr:
         functions.check_results("custom_jvp", name, jvp, outs, call_jaxpr)
+    if current.join is not None:
+        out_tangents = [
+            functions.vary_as("custom_jvp", name, t, avals_.aval_of(x))
+            for x, t in zip(outs, out_tangents, strict=True)
+        ]
     return outs, out_tangents
 
 

@@ -301,7 +301,9 @@ def _lin_transpose(
     # As values, also where they are zero: another rule may follow that gives more than
     # a multiple of its cotangent, such as a statistic of this step.
     back = [
-        _as_value(ct) if type(x) is Linear else None
+        _as_value(functions.vary_as("custom_vjp", repr(bwd), ct, x.aval))
+        if type(x) is Linear
+        else None
         for ct, x in zip(nonzero, args[num_res:], strict=True)
     ]
     return [None] * num_res + back

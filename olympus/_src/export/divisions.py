@@ -148,7 +148,7 @@ def check_meshes(exported: Any, functions: Any) -> None:
       ValueError: one has.
     """
     for _, axes in functions.meshes:
-        if axes == partitioning.FIRST_DEVICE and exported.nr_devices > 1:
+        if partitioning.is_of_one_device(axes) and exported.nr_devices > 1:
             continue
         if partitioning.mesh_size(axes) != exported.nr_devices or "device_ids" in axes:
             raise ValueError(

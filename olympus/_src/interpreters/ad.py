@@ -454,8 +454,7 @@ def _accumulate(pending: dict[Any, Any], v: Any, ct: Any) -> None:
 
 def _give_cotangent_type(ct: Any, aval: Any) -> Any:
     """A cotangent, divided along explicit axes of a mesh as the value itself is."""
-    own = getattr(ct, "aval", None)
-    explicit = None if own is None else own.explicit
+    explicit = getattr(getattr(ct, "aval", None), "explicit", None)
     if explicit is None and aval.explicit is None:
         return ct
     expected = aval.to_cotangent().explicit

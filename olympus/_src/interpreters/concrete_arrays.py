@@ -11,7 +11,7 @@ from olympus._src.core import array_type, dtypes, high_values, refs, trace
 from olympus._src.core import avals as avals_
 from olympus._src.foundation import array_protocol, caching, config
 from olympus._src.runtime import array as array_
-from olympus._src.runtime import client, guards, placement, plugins
+from olympus._src.runtime import client, guards, placement, plugins, versions
 from olympus._src.runtime.shardings import (
     SingleDeviceSharding,
     default_placement,
@@ -32,6 +32,8 @@ Shard = array_.Shard
 lift_guards = guards.lift
 array_type.register_concrete(ArrayImpl)
 avals_.register_aval(ArrayImpl, lambda x: x.aval)
+# JAX's own arrays, in a process that has both, are values of the host as NumPy's are.
+avals_.register_aval(versions.JaxlibArray, avals_.numpy_aval)
 
 
 def as_array(x: Any, device: Any = None) -> ArrayImpl:

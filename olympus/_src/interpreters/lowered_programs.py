@@ -214,7 +214,7 @@ def _lower(
         program, consts, donated, device, result_names, ref_use = arrays_only
     effects.check_allowed(name, program.effects, "lowerable", ValueError)
     if client.several_devices():
-        device = program_meshes.place_of(program, device, name)
+        device = program_meshes.place_of(program, consts, device, name)
     committed = device is not None
     division = device if isinstance(device, Division) else None
     out_avals = program.out_avals

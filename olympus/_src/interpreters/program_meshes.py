@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from olympus._src.core import explicit_shardings, ir
 from olympus._src.interpreters import type_constraints
+from olympus._src.interpreters.concrete_arrays import committed_place
+from olympus._src.sharding import contexts
 from olympus._src.sharding.division import (
     Division,
     devices_text,
@@ -34,11 +37,14 @@ def _find_mesh(program: ir.Olympuspr) -> Mesh | None:
     return None
 
 
-def place_of(program: ir.Olympuspr, place: Any, name: str) -> Any:
+def place_of(
+    program: ir.Olympuspr, consts: Sequence[Any], place: Any, name: str
+) -> Any:
     """Where a program runs: as its arguments say, or over the mesh that it names.
 
     Args:
       program: the program.
+      consts: values of its constants.
       place: a device, a `Division` or None, as the arguments say.
       name: the function's name, for messages.
 
@@ -47,17 +53,23 @@ def place_of(program: ir.Olympuspr, place: Any, name: str) -> Any:
     """
     mesh = mesh_of(program)
     if mesh is None and not isinstance(place, Division):
-        mesh = _mesh_of_types(program)
+        mesh = _mesh_of_types(program, consts)
     if mesh is None:
         return place
     return divide(place, mesh, len(program.invars), f"{name} constrains values to")
 
 
-def _mesh_of_types(program: ir.Olympuspr) -> Mesh | None:
-    """The mesh that is set, where types in a program name its axes."""
+def _mesh_of_types(program: ir.Olympuspr, consts: Sequence[Any]) -> Mesh | None:
+    """The mesh that is set, or of constants, where types in a program name its axes."""
     types = type_constraints.mesh_of(program)
     if types is None:
         return None
+    if contexts.get_mesh().shape_tuple != types.shape_tuple:
+        for place in map(committed_place, consts):
+            if isinstance(place, NamedSharding):
+                own = place.device_mesh
+                if own.shape_tuple == types.shape_tuple:
+                    return own.update(axis_types=types.axis_types)
     mesh = explicit_shardings.mesh_with_devices(types)
     if mesh is not None:
         return mesh

@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 from olympus._src.core import avals, ir, trace
 from olympus._src.core.primitive import LateRule, Primitive
 from olympus._src.lax import families, sharding_rules
+from olympus._src.sharding import contexts
 
 current = trace.current
 
@@ -53,7 +54,8 @@ def manual_over(manual: Manual) -> Iterator[None]:
     current.join = join if manual.checks else None
     current.axis_env = (*current.axis_env, *named)
     try:
-        yield
+        with contexts.name_axes_of(manual.mesh):
+            yield
     finally:
         current.manual, current.join, current.axis_env = before
 

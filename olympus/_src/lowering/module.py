@@ -142,15 +142,14 @@ class Module:
         """The symbol of a mesh of axes, as `partitioning.axes_text` writes them."""
         symbol = self._meshes.get(axes)
         if symbol is None:
-            first = axes == partitioning.FIRST_DEVICE
-            symbol = self._meshes[axes] = self.symbol(
-                "first_device" if first else "mesh"
-            )
+            is_one = partitioning.is_of_one_device(axes)
+            name = "one_device" if is_one else "mesh"
+            symbol = self._meshes[axes] = self.symbol(name)
         return symbol
 
-    def first_device(self) -> str:
-        """The symbol of the mesh of the first device only."""
-        return self.mesh_of_axes(partitioning.FIRST_DEVICE)
+    def one_device(self, position: int) -> str:
+        """The symbol of the mesh of one device, from its number in the program."""
+        return self.mesh_of_axes(partitioning.one_device_text(position))
 
     def text(self) -> str:
         """The module."""

@@ -14,8 +14,17 @@ from typing import Any
 from olympus._src.lowering import types
 from olympus._src.sharding.specs import UNCONSTRAINED, PartitionSpec, names_of
 
-# The axes of the mesh of the first device only.
-FIRST_DEVICE = "<[], device_ids=[0]>"
+_ONE_DEVICE = "<[], device_ids=[{}]>"
+
+
+def one_device_text(position: int) -> str:
+    """The axes of the mesh of one device only, from its number in the program."""
+    return _ONE_DEVICE.format(position)
+
+
+def is_of_one_device(axes: str) -> bool:
+    """Whether `one_device_text` gave the axes of a mesh."""
+    return axes.startswith(_ONE_DEVICE.split("{", 1)[0])
 
 
 def axes_text(shape: Sequence[tuple[Any, int]]) -> str:
@@ -34,8 +43,8 @@ def mesh_text(symbol: str, axes: str) -> str:
     return f"sdy.mesh @{symbol} = {axes}"
 
 
-def on_first_device(symbol: str, n_results: int) -> str:
-    """The attribute of an operation that the first device runs, on whole operands.
+def on_one_device(symbol: str, n_results: int) -> str:
+    """The attribute of an operation that one device runs, on whole operands.
 
     Args:
       symbol: of the mesh of that device.

@@ -37,6 +37,7 @@ from olympus._src.numpy import (
     selection,
     sorting,
 )
+from olympus._src.runtime import versions
 from olympus._src.runtime.array import ArrayImpl, install
 from olympus._src.sharding.layouts import Format, Layout
 
@@ -46,7 +47,7 @@ aval_of = avals.aval_of
 # -- operators -------------------------------------------------------------------------
 
 # Other classes that hold arrays take over by their own reflected operators.
-_KNOWN = (ArrayImpl, int, float, complex, bool)
+_KNOWN = (ArrayImpl, int, float, complex, bool, versions.JaxlibArray)
 
 
 def _accepts(other: Any) -> bool:

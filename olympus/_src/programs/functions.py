@@ -19,7 +19,7 @@ from olympus._src.foundation import errors, source_info
 from olympus._src.interpreters import ad, batching, evaluate, partial_eval
 from olympus._src.interpreters import discharge as discharging
 from olympus._src.interpreters.discharge import Context
-from olympus._src.lax import families
+from olympus._src.lax import families, manual_axes
 from olympus._src.programs import inner_programs
 
 current = trace.current
@@ -325,6 +325,32 @@ def check_fixed(what: str, name: str, tangents: Sequence[Any]) -> None:
             f"over, of type {listed}, but its rule says how it depends on its "
             "arguments only; pass the value as an argument, and handle it in the rule"
         )
+
+
+def vary_as(what: str, name: str, x: Any, aval: Any) -> Any:
+    """What a rule gives for a value, which must vary along manual axes as that does.
+
+    Args:
+      what: of the rule, for messages.
+      name: the user's function.
+      x: the tangent or cotangent, or a Zero.
+      aval: the type of the value.
+
+    Raises:
+      TypeError: it varies along an axis along which all devices have one value.
+    """
+    if type(x) is Zero or current.join is None:
+        return x
+    expected: frozenset[Any] = getattr(aval, "vma", frozenset())
+    own = manual_axes.vma_of(x)
+    if own <= expected:
+        return manual_axes.vary(x, expected)
+    axes = ", ".join(map(repr, sorted(own - expected, key=repr)))
+    raise TypeError(
+        f"{what}: what the rule of {name} gives for a value of type {aval.short()} "
+        f"must be the same on all devices along {axes}, as the value is, got "
+        f"{avals_.aval_of(x).short()}; sum it in the rule, with lax.psum(..., {axes})"
+    )
 
 
 def check_results(

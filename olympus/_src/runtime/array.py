@@ -152,7 +152,10 @@ class ArrayImpl:
 
     @property
     def global_shards(self) -> list[Shard]:
-        """All parts of it; those of other processes have no data."""
+        """All parts of it, in the order of the devices of its sharding.
+
+        Those of other processes have no data.
+        """
         mine = {shard.device: shard for shard in self.addressable_shards}
         every = self.sharding.parts(self.shape)
         return [mine.get(p.device) or Shard(self, None, p) for p in every]

@@ -32,21 +32,36 @@ _TARGETS = {
     "cuda": "xla_ffi_python_gpu_callback",
     "rocm": "xla_ffi_python_gpu_callback",
 }
+_TARGETS_OF_PARTS = {
+    "cpu": "xla_ffi_partitioned_python_cpu_callback",
+    "cuda": "xla_ffi_partitioned_python_gpu_callback",
+    "rocm": "xla_ffi_partitioned_python_gpu_callback",
+}
 
 Result = tuple[tuple[int, ...], Any]
 
 
-def target(platform: str, takes_buffers: bool = False) -> str:
+def target(platform: str) -> str:
     """The name of the custom call by which programs of a platform reach Python.
-
-    Args:
-      platform: its name.
-      takes_buffers: the function works on the memory of operands and results.
 
     Raises:
       NotImplementedError: the platform has none.
     """
-    call_name = (_BUFFER_TARGETS if takes_buffers else _TARGETS).get(platform)
+    return _target_among(_TARGETS, platform)
+
+
+def target_of_buffers(platform: str) -> str:
+    """`target`, of functions that work on the memory of operands and results."""
+    return _target_among(_BUFFER_TARGETS, platform)
+
+
+def target_of_parts(platform: str) -> str:
+    """`target`, which each device of a divided program calls, with its parts."""
+    return _target_among(_TARGETS_OF_PARTS, platform)
+
+
+def _target_among(targets: dict[str, str], platform: str) -> str:
+    call_name = targets.get(platform)
     if call_name is None:
         raise NotImplementedError(
             f"callback: the platform must be one of {', '.join(_TARGETS)}, got "

@@ -65,6 +65,8 @@ else:
     LoadedExecutable = _jax.LoadedExecutable
 
 DeviceAssignment = _jax.DeviceAssignment
+# Of olympus's own buffers, which users never see, and of the arrays of JAX.
+JaxlibArray = _jax.ArrayImpl
 HloSharding = _hlo.HloSharding
 OpSharding = _hlo.OpSharding
 Sharding = _jax.Sharding

@@ -73,6 +73,17 @@ def enter_mesh(mesh: Mesh) -> contextlib.ExitStack:
     return blocks
 
 
+def name_axes_of(mesh: Any) -> contextlib.AbstractContextManager[Any]:
+    """A block in which specs are of a mesh, where none is set; nothing is placed on it.
+
+    Args:
+      mesh: it; one without devices names nothing.
+    """
+    if isinstance(mesh, Mesh) and get_mesh().empty:
+        return _mesh(mesh)
+    return contextlib.nullcontext()
+
+
 @contextlib.contextmanager
 def use_abstract_mesh(mesh: AbstractMesh) -> Iterator[None]:
     """Traces the programs of a `with` block for a mesh without devices.
