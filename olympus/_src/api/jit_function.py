@@ -611,7 +611,7 @@ def _log_compile(traced: TracedProgram, lowered: Any, compiled: Any) -> None:
 
 
 def _explain_deleted(error: Exception, entry: Entry, args: Sequence[Any]) -> None:
-    """Raises a specific error where an argument was deleted or donated."""
+    """Raises a specific error where an argument or a constant was deleted."""
     if isinstance(error, FloatingPointError):
         return  # a bad number is in what the call itself returned
     for i, x in enumerate(args):
@@ -619,4 +619,11 @@ def _explain_deleted(error: Exception, entry: Entry, args: Sequence[Any]) -> Non
             raise RuntimeError(
                 f"{entry.name}: argument {i} of type {x.aval.short()} has been deleted "
                 "or donated to an earlier call; keep a copy, or do not donate it"
+            ) from None
+    for x in entry.compiled.lowered.consts:
+        if x.is_deleted():
+            raise RuntimeError(
+                f"{entry.name}: an array of type {x.aval.short()} that the function "
+                "captured has been deleted or donated to an earlier call; pass it as "
+                "an argument, or do not donate it"
             ) from None
