@@ -215,7 +215,8 @@ def _divide_alike(a: Any, b: Any, ndim: int) -> bool:
 
 
 def _way_of_division(sharding: Any, ndim: int) -> tuple[Any, ...]:
-    unreduced = getattr(getattr(sharding, "spec", None), "unreduced", frozenset())
+    spec = getattr(sharding, "spec", None)
+    unreduced: Any = getattr(spec, "unreduced", frozenset())
     return sharding._to_xla_hlo_sharding(ndim), unreduced, sharding.memory_kind
 
 
