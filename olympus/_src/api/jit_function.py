@@ -584,12 +584,13 @@ def _copy_names(wrapper: Any, fun: Any) -> None:
         "__module__",
         "__name__",
         "__qualname__",
-        "__doc__",
         "__annotations__",
     ):
         value = getattr(fun, name, None)
         if value is not None:
             setattr(wrapper, name, value)
+    text = getattr(fun, "__doc__", None)  # where it has none: not the class's own
+    wrapper.__doc__ = text if isinstance(text, str) else None
     if not hasattr(fun, "__name__"):
         wrapper.__name__ = source_info.function_name(fun)
     wrapper.__dict__.update(
