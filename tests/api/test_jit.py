@@ -142,6 +142,20 @@ def test_donated_arguments_are_gone():
         np.asarray(x)
 
 
+def test_captured_arrays_that_were_deleted_are_told():
+    for remove in (lambda x: x.delete(), olympus.jit(jnp.negative, donate_argnums=0)):
+        table = jnp.arange(3.0)
+
+        def shifted(x, table=table):
+            return x + table
+
+        f = olympus.jit(shifted)
+        f(jnp.ones(3))
+        remove(table)
+        with pytest.raises(RuntimeError, match=r"^shifted: an array of type f32\[3\] "):
+            f(jnp.ones(3))
+
+
 def test_unused_arguments():
     f = olympus.jit(lambda x, y: x + 1)
     assert "arg1" not in f.lower(1.0, 2.0).as_text()

@@ -234,3 +234,20 @@ def test_numbers_are_what_they_were():
 def test_functions_that_return_numbers_can_be_checked():
     for f in (lambda x: x, lambda x: (x, 3.0), lambda x: {"a": 2.0, "b": x * x}):
         olympus.test_util.check_grads(f, (1.0,), 2)
+
+
+@pytest.mark.parametrize("value", [np.arange(3.0), np.float64(2.0), np.arange(3)])
+def test_numpy_values_that_only_pass_have_the_dtype_of_their_arrays(value):
+    dtype = jnp.asarray(value).dtype
+    seen = []
+
+    def note(x):
+        seen.append(x.dtype)
+        return x
+
+    for f in (with_jvp(note, lambda p, t: (p, t)), with_vjp(note, note, note)):
+        assert f(value).dtype == dtype
+    assert lax.stop_gradient(value).dtype == dtype
+    assert seen == [dtype, dtype]
+    with olympus.enable_x64():
+        assert lax.stop_gradient(value).dtype == value.dtype

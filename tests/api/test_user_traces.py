@@ -87,11 +87,27 @@ def loops(x):
     return carry + ys.sum() + lax.cond(x > 1, onp.sin, onp.cos, x)
 
 
+@olympus.custom_jvp
+def scaled(x, n):
+    return x * n
+
+
+scaled.defjvp(lambda primals, tangents: (scaled(*primals), tangents[0] * primals[1]))
+
+
 FUNCTIONS = {
     "arithmetic": (lambda x: onp.sin(x) * 2 + x, ["sin", "mul", "add"]),
     "jit": (olympus.jit(lambda x: onp.sin(x) * 2 + x), ["pjit"]),
     "custom_jvp": (olympus.nn.relu, ["custom_jvp"]),
     "custom_vjp": (hundredfold, ["custom_vjp"]),
+    "integers": (lambda x: scaled(x, onp.arange(3)).sum(), None),
+    # Operations that JAX does not have, for which a library has no rule.
+    "logaddexp": (lambda x: onp.logaddexp(x, 2 * x), ["mul", "custom_jvp"]),
+    "i0": (onp.i0, ["custom_jvp"]),
+    "solve": (
+        lambda x: onp.linalg.solve(x * onp.eye(2) + 1, onp.ones((2, 1))).sum(),
+        None,
+    ),
     "loops": (loops, None),
     "indexing": (lambda x: (x * onp.ones(3)).at[1].set(5.0).sum(), None),
     "grad": (olympus.grad(lambda x: onp.sin(x) * x), None),

@@ -131,3 +131,24 @@ def test_axes_names_and_types():
     kind = olympus.ShapeDtypeStruct((2,), "float32")
     assert api_util.shaped_abstractify(kind).shape == (2,)
     assert api_util.shaped_abstractify(1.5).weak_type
+
+
+@pytest.mark.parametrize(
+    "wrap",
+    [
+        olympus.jit,
+        olympus.custom_jvp,
+        olympus.custom_vjp,
+        olympus.custom_batching.custom_vmap,
+    ],
+)
+def test_wrapped_functions_have_the_text_of_the_function_or_none(wrap):
+    def plain(x):
+        return x
+
+    def told(x):
+        """Says it."""
+        return x
+
+    assert wrap(plain).__doc__ is None
+    assert wrap(told).__doc__ == "Says it."

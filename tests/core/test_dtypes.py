@@ -100,8 +100,19 @@ def test_promote_types_matches_the_lattice(pair):
         with pytest.raises(errors.TypePromotionError):
             dtypes.promote_types(a, b)
     else:
-        assert dtypes.promote_types(a, b) == np.dtype(wanted)
-        assert dtypes.promote_types(b, a) == np.dtype(wanted)
+        with config.enable_x64(True):
+            assert dtypes.promote_types(a, b) == np.dtype(wanted)
+            assert dtypes.promote_types(b, a) == np.dtype(wanted)
+
+
+def test_promote_types_has_64_bits_only_where_an_operand_has():
+    for a in ("int8", "int16", "int32"):
+        assert dtypes.promote_types(a, "uint32") == np.int32
+        assert dtypes.promote_types(a, "int64") == np.int64
+        assert dtypes.promote_types(a, "float64") == np.float64
+    assert dtypes.promote_types("uint32", "int64") == np.int64
+    assert dtypes.promote_types("uint32", "uint64") == np.uint64
+    assert dtypes.promote_types("int32", "uint64") == np.float64
 
 
 @pytest.mark.parametrize("pair", DATA["python_scalar (x64 on)"])

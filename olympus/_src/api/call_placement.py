@@ -144,13 +144,19 @@ def _shape_of(x: Any) -> tuple[int, ...]:
     return x.shape if hasattr(x, "shape") else avals_.aval_of(x).shape
 
 
-def of_call(options: Any, call: signatures.Call, values: Sequence[Any]) -> Any:
+def of_call(
+    options: Any,
+    call: signatures.Call,
+    values: Sequence[Any],
+    used: Sequence[bool] | None,
+) -> Any:
     """Where a call runs, as its arguments and the option `in_shardings` say.
 
     Args:
       options: of `jit`.
       call: the call.
       values: its leaves, as arrays or descriptions of them.
+      used: which of them the program takes; None for all.
 
     Returns:
       A device, a `Division` over several, or None where nothing says.
@@ -169,14 +175,14 @@ def of_call(options: Any, call: signatures.Call, values: Sequence[Any]) -> Any:
         )
     chosen = in_shardings(options, call)
     if chosen is None:
-        place = options.device or concrete_arrays.common_device(values)
+        place = options.device or concrete_arrays.common_device(values, used)
         return _device_of_results(options) if place is None else place
     for i, (value, sharding) in enumerate(zip(values, chosen, strict=True)):
         _check_argument(call, i, value, sharding)
-    places = [
-        concrete_arrays.committed_place(v) if s is None else s
-        for v, s in zip(values, chosen, strict=True)
-    ]
+    own = concrete_arrays.committed_places(values, used)
+    if used is not None:
+        chosen = [s if u else None for s, u in zip(chosen, used, strict=True)]
+    places = [p if s is None else s for p, s in zip(own, chosen, strict=True)]
     place = options.device or concrete_arrays.common_place(places)
     return _device_of_results(options) if place is None else place
 
@@ -195,12 +201,23 @@ def _check_argument(call: signatures.Call, i: int, value: Any, sharding: Any) ->
     if own is None or sharding is None:
         return
     own = sharding_arguments.resolve(own, "jit")
-    if not own.is_equivalent_to(sharding, len(value.shape)):
+    if not _divide_alike(own, sharding, len(value.shape)):
         raise ValueError(
             f"jit in_shardings: {call.paths()[i]} must be divided as the option says, "
             f"got {own} for {sharding} in the call of {_name(call)}; move it with "
             f"olympus.device_put, or leave its sharding out of in_shardings"
         )
+
+
+def _divide_alike(a: Any, b: Any, ndim: int) -> bool:
+    """Whether two shardings divide arrays in the same way, over whichever devices."""
+    return _way_of_division(a, ndim) == _way_of_division(b, ndim)
+
+
+def _way_of_division(sharding: Any, ndim: int) -> tuple[Any, ...]:
+    spec = getattr(sharding, "spec", None)
+    unreduced: Any = getattr(spec, "unreduced", frozenset())
+    return sharding._to_xla_hlo_sharding(ndim), unreduced, sharding.memory_kind
 
 
 def out_shardings(options: Any, traced: TracedProgram) -> list[Any]:

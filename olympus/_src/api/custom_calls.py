@@ -105,9 +105,8 @@ class Arguments:
             names = parameter_names.parameter_names(self.fun, max(positions) + 1)
             for position, arg in zip(positions, args, strict=True):
                 self._check_arrays(names[position], arg)
-        for leaf in leaves:  # nothing else looks at them where the function just runs
-            avals_.aval_of(leaf)
-        return leaves, structure
+        # Nothing else looks at them where the function just runs.
+        return list(map(avals_.narrow_numpy, leaves)), structure
 
     def _check_arrays(self, name: str, arg: Any) -> None:
         for path, leaf in tree.tree_flatten_with_path(arg)[0]:

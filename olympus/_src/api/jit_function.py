@@ -39,6 +39,7 @@ from olympus._src.interpreters import (
     concrete_arrays,
     evaluate,
     lowered_programs,
+    partial_eval,
     portable,
     tiers,
 )
@@ -252,18 +253,20 @@ class JitFunction(native_calls.Caller):
         operands = [
             arguments.as_argument(x, call, i) for i, x in enumerate(call.leaves)
         ]
-        arrays = operands
-        if client.several_devices():
-            device = call_placement.of_call(self._options, call, arrays)
-            arrays = concrete_arrays.on_device(operands, device)
-        call.avals = [a.aval for a in arrays]
+        call.avals = [x.aval for x in operands]
         if self._divides:
             call.avals = call_placement.argument_avals(self._options, call, call.avals)
-        key = (config.trace_context(), device, call.key())
+        lookup = self._find_trace(call)
+        traced = lookup[0]
+        arrays = operands
+        if client.several_devices():
+            used = self._used_arguments(traced)
+            device = call_placement.of_call(self._options, call, operands, used)
+            arrays = concrete_arrays.on_device(operands, device, used)
         state = self._current_state()
-        entry = state.entries.get(key)
+        entry = state.entries.get((traced.program, device))
         if entry is None:
-            entry = self._compile_entry(call, key, device)
+            entry = self._compile_entry(call, lookup, device)
         buffers = [a._buffer for a in arrays]
         if entry.followed is not None:
             return self._run_followed(entry, buffers, call.leaves)
@@ -319,13 +322,19 @@ class JitFunction(native_calls.Caller):
             evaluate.make_room(self._placed_entries)
             self._placed_entries[tuple(key)] = entry
 
-    def _compile_entry(self, call: signatures.Call, key: Any, device: Any) -> Entry:
+    def _compile_entry(
+        self,
+        call: signatures.Call,
+        lookup: tuple[TracedProgram, retraces.Retrace | None, bool],
+        device: Any,
+    ) -> Entry:
+        traced, record, is_new = lookup
         state = self._current_state()
+        key = (traced.program, device)
         with state.lock:
             entry = state.entries.get(key)
             if entry is not None:
                 return entry
-            traced, record, is_new = self._find_trace(call)
             if record is None or (not is_new and record.compile_s):
                 record, is_new = self._note(call, traced), True
             with compile_notes.Recorded() as disk_notes:
@@ -344,6 +353,15 @@ class JitFunction(native_calls.Caller):
             if upgrade is not None:
                 upgrade.start(entry.adopt)
             return entry
+
+    def _used_arguments(self, traced: TracedProgram) -> Sequence[bool] | None:
+        """Which leaves of a call its program takes; None for all.
+
+        The others may be anywhere, and deleted.
+        """
+        if self._options.keep_unused:
+            return None
+        return partial_eval.used_inputs(traced.program)
 
     def _stage(self, call: signatures.Call) -> Any:
         """Applies the function as one equation of the program being traced."""
@@ -477,8 +495,9 @@ class JitFunction(native_calls.Caller):
             arguments.abstract_argument(x, call, i) for i, x in enumerate(call.leaves)
         ]
         call.avals = call_placement.argument_avals(self._options, call, call.avals)
-        place = call_placement.of_call(self._options, call, call.leaves)
         traced, note = tracing(call)
+        used = self._used_arguments(traced) if client.several_devices() else None
+        place = call_placement.of_call(self._options, call, call.leaves, used)
         return stages.Traced(traced, call, self, place, note)
 
     def _trace_uncached(self, call: signatures.Call) -> TracedProgram:
@@ -565,12 +584,13 @@ def _copy_names(wrapper: Any, fun: Any) -> None:
         "__module__",
         "__name__",
         "__qualname__",
-        "__doc__",
         "__annotations__",
     ):
         value = getattr(fun, name, None)
         if value is not None:
             setattr(wrapper, name, value)
+    text = getattr(fun, "__doc__", None)  # where it has none: not the class's own
+    wrapper.__doc__ = text if isinstance(text, str) else None
     if not hasattr(fun, "__name__"):
         wrapper.__name__ = source_info.function_name(fun)
     wrapper.__dict__.update(
@@ -592,7 +612,7 @@ def _log_compile(traced: TracedProgram, lowered: Any, compiled: Any) -> None:
 
 
 def _explain_deleted(error: Exception, entry: Entry, args: Sequence[Any]) -> None:
-    """Raises a specific error where an argument was deleted or donated."""
+    """Raises a specific error where an argument or a constant was deleted."""
     if isinstance(error, FloatingPointError):
         return  # a bad number is in what the call itself returned
     for i, x in enumerate(args):
@@ -600,4 +620,11 @@ def _explain_deleted(error: Exception, entry: Entry, args: Sequence[Any]) -> Non
             raise RuntimeError(
                 f"{entry.name}: argument {i} of type {x.aval.short()} has been deleted "
                 "or donated to an earlier call; keep a copy, or do not donate it"
+            ) from None
+    for x in entry.compiled.lowered.consts:
+        if x.is_deleted():
+            raise RuntimeError(
+                f"{entry.name}: an array of type {x.aval.short()} that the function "
+                "captured has been deleted or donated to an earlier call; pass it as "
+                "an argument, or do not donate it"
             ) from None

@@ -449,7 +449,7 @@ class Compiled(native_calls.Caller, _Stage):
         arrays = [arguments.as_argument(x, call, i) for i, x in enumerate(leaves)]
         self._check_types(arrays)
         compiled = self._compiled
-        if compiled.lowered.division is not None:
+        if client.several_devices():
             self._check_shardings(arrays)
         out = self.out_tree.unflatten(compiled.call(arrays))
         if native_calls.IS_NATIVE and self._are_in_place(arrays):
@@ -529,6 +529,7 @@ class Compiled(native_calls.Caller, _Stage):
             for x, sharding, path in zip(arrays, shardings, paths, strict=True)
             if hasattr(x, "committed")  # arrays of a high type are placed by the call
             and x.committed
+            and sharding is not None
             and not x.sharding.is_equivalent_to(sharding, x.ndim)
         ]
         if lines:
@@ -583,7 +584,10 @@ class Compiled(native_calls.Caller, _Stage):
 
     @property
     def input_shardings(self) -> Any:
-        """A sharding for each positional and keyword argument: `(args, kwargs)`."""
+        """A sharding for each positional and keyword argument: `(args, kwargs)`.
+
+        None for an argument that the program does not use.
+        """
         return self.in_tree.unflatten(self._compiled.input_shardings())
 
     @property
@@ -597,7 +601,10 @@ class Compiled(native_calls.Caller, _Stage):
 
     @property
     def input_formats(self) -> Any:
-        """A `Format` for each positional and keyword argument: `(args, kwargs)`."""
+        """A `Format` for each positional and keyword argument: `(args, kwargs)`.
+
+        An empty one for an argument that the program does not use.
+        """
         lowered = self._compiled.lowered
         if lowered.high is not None:
             raise NotImplementedError(_NO_FORMATS)
@@ -610,11 +617,7 @@ class Compiled(native_calls.Caller, _Stage):
         n = 0 if lowered.refs is None else len(lowered.refs.captured)
         for _ in range(sum(lowered.kept[:n])):
             next(taken)
-        rows = zip(lowered.kept[n:], self._signature.call.avals, strict=True)
-        chosen = [
-            next(taken) if is_kept else layouts.default_layout(aval)
-            for is_kept, aval in rows
-        ]
+        chosen = [next(taken) if is_kept else None for is_kept in lowered.kept[n:]]
         formats = map(Format, chosen, self._compiled.input_shardings())
         return self.in_tree.unflatten(list(formats))
 

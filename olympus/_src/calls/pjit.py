@@ -19,6 +19,7 @@ from olympus._src.interpreters import (
     discharge,
     evaluate,
     lowered_programs,
+    partial_eval,
     residuals,
 )
 from olympus._src.programs import (
@@ -169,10 +170,11 @@ def run(*args: Any, jaxpr: Any, name: str, **params: Any) -> Any:
     """Runs the program as one compiled unit; replays outside of jit do so too."""
     if config.jit_disabled():
         return ir.eval_olympuspr(jaxpr.olympuspr, jaxpr.consts, *args)
-    # Constants are operands: what is compiled is kept with the open program, which
-    # others may close with other values.
-    args = (*jaxpr.consts, *args)
-    device = concrete_arrays.common_device(args)
+    program = jaxpr.olympuspr
+    used = None
+    if concrete_arrays.several_devices():
+        used = partial_eval.used_inputs(program)
+    device = concrete_arrays.common_device(args, used)
     key = ("compiled", device, config.trace_context())
 
     def build(program: ir.Olympuspr) -> Any:
@@ -183,8 +185,12 @@ def run(*args: Any, jaxpr: Any, name: str, **params: Any) -> Any:
             lowered = lowered_programs.lower(hoisted, (), name=name, device=device)
             return note.adopt(lowered, compiled_programs.build(lowered))
 
-    compiled = jaxpr.olympuspr.derived(key, build)
-    buffers = [x._buffer for x in concrete_arrays.on_device(args, device)]
+    compiled = program.derived(key, build)
+    # Constants are operands: what is compiled is kept with the open program, which
+    # others may close with other values. They do not say where it runs.
+    args = (*jaxpr.consts, *args)
+    used = None if used is None else [True] * len(jaxpr.consts) + used
+    buffers = [x._buffer for x in concrete_arrays.on_device(args, device, used)]
     if config.debug_key_reuse.value:
         return evaluate.follow_run(compiled, args, buffers)
     return compiled.run(buffers)

@@ -536,6 +536,18 @@ def numpy_aval(x: Any) -> ShapedArray:
     return aval
 
 
+def narrow_numpy(x: Any) -> Any:
+    """A NumPy value in the dtype that its array has; any other value as it is.
+
+    Raises:
+      TypeError: `x` is not array-like.
+    """
+    aval = aval_of(x)
+    if isinstance(x, (np.ndarray, np.generic)) and x.dtype != aval.dtype:
+        return x.astype(aval.dtype)
+    return x
+
+
 def is_masked(x: Any) -> bool:
     """Whether `x` is one of NumPy's masked arrays."""
     # By what they have: `numpy.ma` is loaded only for those who use it.

@@ -713,8 +713,8 @@ def promote_types(a: DTypeLike, b: DTypeLike) -> np.dtype[Any]:
       b: the same.
 
     Returns:
-      The dtype, with 64 bits where the lattice says so, whatever
-      `olympus_enable_x64`.
+      The dtype. Without `olympus_enable_x64` it has 64 bits only if one of the two has:
+      uint32 and int32 give int32 then, and int64 with it.
 
     Raises:
       TypePromotionError: the two have no common dtype.
@@ -727,7 +727,11 @@ def promote_types(a: DTypeLike, b: DTypeLike) -> np.dtype[Any]:
     pairs = tuple(
         (_concrete_dtype(x, "promote_types"), _is_weak_type(x)) for x in (a, b)
     )
-    return _cached_join(config.numpy_dtype_promotion.value, True, pairs)[0]
+    joined: np.dtype[Any]
+    joined, _ = _cached_join(config.numpy_dtype_promotion.value, True, pairs)
+    if config.x64_enabled() or any(dtype == joined for dtype, _ in pairs):
+        return joined
+    return canonicalize_dtype(joined) if joined == np.int64 else joined
 
 
 @overload

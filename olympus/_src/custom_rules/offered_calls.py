@@ -9,8 +9,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+import numpy as np
+
 from olympus._src import tree
-from olympus._src.core import trace
+from olympus._src.core import avals, trace
 from olympus._src.core.symbolic_values import SymbolicZero, Zero
 from olympus._src.custom_rules.custom_jvp import custom_jvp_call_p
 from olympus._src.custom_rules.custom_vjp import custom_vjp_call_p
@@ -31,11 +33,18 @@ def _as_value(t: Any, symbolic: bool) -> Any:
     """A tangent for an interpreter: an array, or a zero that says so."""
     if type(t) is not Zero:
         return t
-    return SymbolicZero(t.aval) if symbolic else families.instantiate(t)
+    if symbolic:
+        return SymbolicZero(t.aval)
+    if avals.is_float0(t.aval):
+        return np.zeros(t.aval.shape, t.aval.dtype)
+    return families.instantiate(t)
 
 
 def _as_tangent(t: Any) -> Any:
-    return Zero(t.aval) if type(t) is SymbolicZero else t
+    if type(t) is SymbolicZero:
+        return Zero(t.aval)
+    aval = avals.aval_of(t)
+    return Zero(aval) if avals.is_float0(aval) else t
 
 
 # -- custom_jvp ------------------------------------------------------------------------
@@ -59,6 +68,33 @@ def offer_custom_jvp(trace_: trace.Trace, args: Sequence[Any], params: Any) -> A
         args,
         symbolic_zeros=symbolic,
     )
+
+
+def offer_decomposition(
+    p: Any, trace_: trace.Trace, args: Sequence[Any], params: Any
+) -> Any:
+    """Offers an operation as the function that it decomposes to."""
+    if type(trace_).process_custom_jvp_call is trace.Trace.process_custom_jvp_call:
+        return trace_.process_primitive(p, args, params)
+
+    def as_list(results: Any) -> list[Any]:
+        return list(results) if p.multiple_results else [results]
+
+    def run_jvp(*values: Any) -> list[Any]:
+        half = len(values) // 2
+        tangents = list(map(_as_tangent, values[half:]))
+        outs, out_tangents = p.jvp(values[:half], tangents, **params)
+        slopes = [_as_value(t, symbolic=False) for t in as_list(out_tangents)]
+        return [*as_list(outs), *slopes]
+
+    outs = trace_.process_custom_jvp_call(
+        custom_jvp_call_p,
+        _wrap(lambda *xs: as_list(p.decompose(*xs, **params)), p.decompose),
+        _wrap(run_jvp, p.jvp),
+        args,
+        symbolic_zeros=False,
+    )
+    return outs if p.multiple_results else outs[0]
 
 
 def enter_custom_jvp(args: Sequence[Any], params: dict[str, Any]) -> Any:

@@ -6,8 +6,11 @@ it took, a number, and a span of time. Without a listener, a report costs one lo
 
 from __future__ import annotations
 
+import re
 import threading
 from collections.abc import Callable
+
+from olympus._src.foundation import vocabulary
 
 Listener = Callable[..., None]
 
@@ -50,6 +53,22 @@ _spans = _Kind("time spans")
 _scalars = _Kind("scalars")
 
 
+# JAX's words for what happens, where they are others.
+_OF_JAX = {
+    "/olympus/core/compile/trace_duration": "/jax/core/compile/jaxpr_trace_duration",
+    "/olympus/core/compile/to_mlir_module_duration": (
+        "/jax/core/compile/jaxpr_to_mlir_module_duration"
+    ),
+}
+
+
+def spoken_name(event: str) -> str:
+    """The name by which listeners are told of an event: JAX's in a program for it."""
+    if not vocabulary.is_jax():
+        return event
+    return _OF_JAX.get(event) or re.sub("^/olympus/", "/jax/", event)
+
+
 def record_event(event: str, **kwargs: str | float) -> None:
     """Reports that something happened.
 
@@ -58,7 +77,7 @@ def record_event(event: str, **kwargs: str | float) -> None:
       **kwargs: labels, passed to the listeners.
     """
     for listener in _events.listeners:
-        listener(event, **kwargs)
+        listener(spoken_name(event), **kwargs)
 
 
 def record_event_duration_secs(
@@ -72,7 +91,7 @@ def record_event_duration_secs(
       **kwargs: labels, passed to the listeners.
     """
     for listener in _durations.listeners:
-        listener(event, duration, **kwargs)
+        listener(spoken_name(event), duration, **kwargs)
 
 
 def record_event_time_span(
@@ -87,7 +106,7 @@ def record_event_time_span(
       **kwargs: labels, passed to the listeners.
     """
     for listener in _spans.listeners:
-        listener(event, start_time, end_time, **kwargs)
+        listener(spoken_name(event), start_time, end_time, **kwargs)
 
 
 def record_scalar(event: str, value: float, **kwargs: str | float) -> None:
@@ -99,7 +118,7 @@ def record_scalar(event: str, value: float, **kwargs: str | float) -> None:
       **kwargs: labels, passed to the listeners.
     """
     for listener in _scalars.listeners:
-        listener(event, value, **kwargs)
+        listener(spoken_name(event), value, **kwargs)
 
 
 def register_event_listener(callback: Listener) -> None:

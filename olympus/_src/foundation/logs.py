@@ -1,4 +1,5 @@
-"""What olympus logs: the logger named "olympus", made at its first message.
+"""What olympus logs: the logger named "olympus", made at its first message; in programs
+for JAX that named "jax".
 
 Two settings reach the standard library's logging for those who do not configure it
 themselves: `logging_level` shows the logger's messages on stderr from that level up,
@@ -10,9 +11,7 @@ from __future__ import annotations
 import importlib
 from typing import Any
 
-from olympus._src.foundation import config
-
-LOGGER = "olympus"
+from olympus._src.foundation import config, vocabulary
 
 
 class _Logging:
@@ -28,7 +27,7 @@ class _Logging:
         if self.module is None:
             # 4 ms of import that a program without messages need not pay.
             self.module = importlib.import_module("logging")
-            _show(LOGGER, config.logging_level.value)
+            _show(vocabulary.name(), config.logging_level.value)
             _show_modules(config.debug_log_modules.value)
         return self.module
 
@@ -38,17 +37,17 @@ _logging = _Logging()
 
 def debug(message: str) -> None:
     """Logs what helps only when olympus itself is debugged."""
-    _logging.load().getLogger(LOGGER).debug(message)
+    _logging.load().getLogger(vocabulary.name()).debug(message)
 
 
 def info(message: str) -> None:
     """Logs what a user may want to know."""
-    _logging.load().getLogger(LOGGER).info(message)
+    _logging.load().getLogger(vocabulary.name()).info(message)
 
 
 def warning(message: str) -> None:
     """Logs what a user requested by a setting, or should see."""
-    _logging.load().getLogger(LOGGER).warning(message)
+    _logging.load().getLogger(vocabulary.name()).warning(message)
 
 
 def _show(name: str, level: str) -> None:
@@ -72,7 +71,7 @@ def _show(name: str, level: str) -> None:
 
 def _show_modules(names: str) -> None:
     loggers = {name.strip() for name in names.split(",") if name.strip()}
-    for name in set(_logging.handlers) - loggers - {LOGGER}:
+    for name in set(_logging.handlers) - loggers - {vocabulary.name()}:
         _show(name, "NOTSET")
     for name in loggers:
         _show(name, "DEBUG")
@@ -80,7 +79,7 @@ def _show_modules(names: str) -> None:
 
 def _follow_level(level: str) -> None:
     if _logging.module is not None or level != "NOTSET":
-        _show(LOGGER, level)
+        _show(vocabulary.name(), level)
 
 
 def _follow_modules(names: str) -> None:

@@ -286,10 +286,10 @@ def update_wrapper(wrapper: Any, fun: Any) -> None:
     """Gives a wrapper the name, text and signature of the function it wraps."""
     wrapper.__name__ = name = function_name(fun)
     wrapper.__qualname__ = _text_of(fun, "__qualname__") or name
-    for attribute in ("__module__", "__doc__"):
-        text = _text_of(fun, attribute)
-        if text is not None:
-            setattr(wrapper, attribute, text)
+    module = _text_of(fun, "__module__")
+    if module is not None:
+        wrapper.__module__ = module
+    wrapper.__doc__ = _text_of(fun, "__doc__")  # where it has none: not its class's own
     wrapper.__wrapped__ = fun
     annotations = getattr(fun, "__annotations__", None)
     if isinstance(annotations, dict):

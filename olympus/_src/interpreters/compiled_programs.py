@@ -59,13 +59,23 @@ class CompiledProgram(NamedTuple):
     def call(self, arrays: Sequence[ArrayImpl]) -> list[ArrayImpl]:
         """`run` for arrays, which are moved to the program's device."""
         place = self.lowered.division or self.lowered.device
-        device_arrays = on_device(arrays, place)
+        device_arrays = on_device(arrays, place, self.taken_arguments())
         return self.run([x._buffer for x in device_arrays])
+
+    def taken_arguments(self) -> Sequence[bool] | None:
+        """Which of the caller's arguments it takes; None where some are of high types.
+
+        Those that it does not take may be anywhere.
+        """
+        lowered = self.lowered
+        if lowered.high is not None:
+            return None
+        return lowered.kept[0 if lowered.refs is None else len(lowered.refs.captured) :]
 
     def input_shardings(self) -> list[Any]:
         """A sharding for each of the caller's arguments, as the program takes it.
 
-        For an argument of a high type it is a list.
+        None for one that it does not take; for an argument of a high type a list.
         """
         lowered = self.lowered
         shardings = self._shardings_of_arrays()
@@ -77,10 +87,10 @@ class CompiledProgram(NamedTuple):
         lowered = self.lowered
         n = 0 if lowered.refs is None else len(lowered.refs.captured)
         if lowered.division is None:
-            return [placement_of(lowered.device).sharding] * (len(lowered.kept) - n)
+            place = placement_of(lowered.device).sharding
+            return [place if is_kept else None for is_kept in lowered.kept[n:]]
         taken = iter((self.executable.in_shardings or [])[len(lowered.consts) :])
-        unused = NamedSharding(lowered.division.mesh, PartitionSpec())
-        return [next(taken) if is_kept else unused for is_kept in lowered.kept][n:]
+        return [next(taken) if is_kept else None for is_kept in lowered.kept][n:]
 
 
 def build(

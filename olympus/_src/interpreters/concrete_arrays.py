@@ -30,6 +30,7 @@ from olympus._src.sharding.specs import PartitionSpec
 ArrayImpl = array_.ArrayImpl
 Shard = array_.Shard
 lift_guards = guards.lift
+several_devices = client.several_devices
 array_type.register_concrete(ArrayImpl)
 avals_.register_aval(ArrayImpl, lambda x: x.aval)
 # JAX's own arrays, in a process that has both, are values of the host as NumPy's are.
@@ -411,8 +412,12 @@ def _on_default_mesh(x: Any) -> ArrayImpl:
 _NUMBERS = frozenset((bool, int, float, complex))
 
 
-def common_device(args: Sequence[Any]) -> Any:
+def common_device(args: Sequence[Any], used: Sequence[bool] | None = None) -> Any:
     """Where a computation runs: as its arguments are committed, or on a mesh.
+
+    Args:
+      args: its arguments.
+      used: which of them it reads; None for all.
 
     Returns:
       A device, a `Division` over several, or None where no argument is committed and
@@ -424,7 +429,17 @@ def common_device(args: Sequence[Any]) -> Any:
     """
     if not client.several_devices():
         return None
-    return common_place([committed_place(x) for x in args])
+    return common_place(committed_places(args, used))
+
+
+def committed_places(
+    values: Sequence[Any], used: Sequence[bool] | None = None
+) -> list[Any]:
+    """The device or sharding that each value is committed to; None for unused ones."""
+    if used is None:
+        return [committed_place(x) for x in values]
+    rows = zip(values, used, strict=True)
+    return [committed_place(x) if is_used else None for x, is_used in rows]
 
 
 def committed_place(x: Any) -> Any:
@@ -503,13 +518,24 @@ def _devices(place: Any) -> tuple[Any, ...]:
     return place._device_assignment if hasattr(place, "device_set") else (place,)
 
 
-def on_device(args: Sequence[Any], device: Any) -> list[Any]:
-    """The arguments as arrays (or refs), moved to where the computation runs."""
+def on_device(
+    args: Sequence[Any], device: Any, used: Sequence[bool] | None = None
+) -> list[Any]:
+    """The arguments as arrays (or refs), moved to where the computation runs.
+
+    Args:
+      args: they.
+      device: a device, a `Division` or None, as `common_device` gives it.
+      used: which of them are moved; None for all.
+    """
     arrays = [as_operand(x) for x in args]
     if not client.several_devices() or isinstance(device, Division):
         return arrays  # a divided program puts them in place itself
     target = device if device is not None else client.default_device()
-    return [_followed(a, target) for a in arrays]
+    if used is None:
+        return [_followed(a, target) for a in arrays]
+    rows = zip(arrays, used, strict=True)
+    return [_followed(a, target) if is_used else a for a, is_used in rows]
 
 
 def _followed(x: Any, target: Any) -> Any:

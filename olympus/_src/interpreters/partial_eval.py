@@ -445,6 +445,11 @@ def _changes_only(eqn: ir.Eqn, dead: set[ir.Var]) -> bool:
     return all(v in dead for v in eqn.invars if refs.is_ref_type(v.aval))
 
 
+def used_inputs(olympuspr: ir.Olympuspr) -> list[bool]:
+    """Which inputs of a program its results and effects need."""
+    return olympuspr.derived("used inputs", lambda p: dce_olympuspr(p, True)[1])
+
+
 def is_whole(smaller: ir.Olympuspr, program: ir.Olympuspr) -> bool:
     """Whether `dce_olympuspr` found nothing to remove, in inner programs neither."""
     counts = [(len(p.invars), len(p.outvars), len(p.eqns)) for p in (smaller, program)]

@@ -8,6 +8,7 @@ import numpy as np
 
 from olympus._src.core import dtypes
 from olympus._src.core.array_type import PyTree
+from olympus._src.core.avals import narrow_numpy
 from olympus._src.core.effects import Effect
 from olympus._src.core.primitive import Cost, Primitive
 from olympus._src.core.symbolic_values import Zero
@@ -23,7 +24,7 @@ stop_gradient_p: Primitive = Primitive(
     "stop_gradient",
     shard=sharding_rules.linear_in(sharding_rules.keep),
     abstract=lambda operand: operand,
-    impl=lambda x: x,
+    impl=narrow_numpy,
     lower=lambda ctx, x: x,
     batch=lambda axis, args, dims: (stop_gradient_p.bind(*args), dims[0]),
     transpose=lambda cts, x: [None],

@@ -19,6 +19,7 @@ from olympus._src.core.array_type import Array, ArrayLike
 from olympus._src.core.primitive import Primitive
 from olympus._src.lax import elementwise as e
 from olympus._src.lax import families
+from olympus._src.lax.offered_operations import offer_decomposition
 
 # In (x/8)^2: 16^k / (k! (k + order)!). What is beyond is none of float64 up to 8.
 _NEAR = tuple(
@@ -134,6 +135,7 @@ bessel_i0_p: Primitive = families.elementwise(
     accepts=families.FLOAT,
     decompose=lambda x: _evaluate(x, 0, scaled=False),
     derivatives=(lambda t, out, x: e.mul(t, bessel_i1_p.bind(x)),),
+    offer=offer_decomposition,
 )
 bessel_i1_p: Primitive = families.elementwise(
     "bessel_i1",
@@ -142,6 +144,7 @@ bessel_i1_p: Primitive = families.elementwise(
     derivatives=(
         lambda t, out, x: e.mul(t, e.sub(bessel_i0_p.bind(x), _divide_by_x(out, x))),
     ),
+    offer=offer_decomposition,
 )
 
 

@@ -23,6 +23,7 @@ from olympus._src.lax.elementwise import (
     square,
     sub,
 )
+from olympus._src.lax.offered_operations import offer_decomposition
 from olympus._src.lax.precision import AccuracyMode, Tolerance, bind_accurately
 
 
@@ -202,6 +203,7 @@ def _log_sum(
         ),
         reference=reference,
         cost=Cost.EXPENSIVE,
+        offer=offer_decomposition,
     )
 
 

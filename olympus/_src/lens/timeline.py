@@ -179,10 +179,11 @@ class Timeline(Shown):
         self.stop()
 
     def _add(self, event: str, seconds: float, **labels: Any) -> None:
-        if event == _LOADED:
+        if event == events.spoken_name(_LOADED):
             self._loading.has_loaded = True
             return
-        stage = _STAGES.get(event)
+        stages = {events.spoken_name(name): stage for name, stage in _STAGES.items()}
+        stage = stages.get(event)
         if stage is None or len(self._spans) >= _MAX_SPANS:
             return
         if stage == "compile" and getattr(self._loading, "has_loaded", False):

@@ -535,11 +535,16 @@ def compiled_impl() -> Callable[..., Any]:
 
     @takes_primitive
     def impl(p: Any, *args: Any, **params: Any) -> list[Any]:
-        device = concrete_arrays.common_device(args)
-        arrays = concrete_arrays.on_device(args, device)
+        arrays = list(map(concrete_arrays.as_operand, args))
         avals = tuple([a.aval for a in arrays])
         places = _places_of(arrays)
-        compiled = _executable_of(p, avals, places, params, device)
+        program = _program_of(p, avals, places, params)
+        device = None
+        if concrete_arrays.several_devices():
+            used = _used_operands(program, places)
+            device = concrete_arrays.common_device(arrays, used)
+            arrays = concrete_arrays.on_device(arrays, device, used)
+        compiled = _executable_of(program, p.name, params, device)
         firsts = sorted(set(places))
         buffers = [arrays[i]._buffer for i in firsts]
         if config.debug_key_reuse.value:
@@ -560,20 +565,24 @@ def _places_of(args: Sequence[Any]) -> tuple[int, ...]:
     return tuple(places)
 
 
-def _executable_of(p: Any, avals: Any, places: Any, params: Any, device: Any) -> Any:
-    """The executable of one application, kept with the first of its programs."""
+def _used_operands(program: ir.Olympuspr, places: Sequence[int]) -> list[bool]:
+    """Which operands of one application its program takes."""
+    firsts = sorted(set(places))
+    used = dict(zip(firsts, partial_eval.used_inputs(program), strict=True))
+    return [used[place] for place in places]
 
-    def make(_: Any) -> Any:
+
+def _program_of(p: Any, avals: Any, places: Any, params: Any) -> ir.Olympuspr:
+    """The program of one application, kept with the first of its programs."""
+
+    def make(_: Any) -> ir.Olympuspr:
         variables = [ir.Var(a) for a in avals]
         inputs = [variables[i] for i in places]
         out_avals, effects = p.results(avals, params)
         outs = [ir.Var(aval) for aval in out_avals]
         eqn = ir.Eqn(p, inputs, outs, params, effects)
         first = [variables[i] for i in sorted(set(places))]
-        program = ir.Olympuspr((), first, outs, [eqn], effects)
-        with operations.noted_application(p.name, avals, params, device) as note:
-            lowered = lowered_programs.lower(program, (), name=p.name, device=device)
-            return note.adopt(lowered, compiled_programs.build(lowered))
+        return ir.Olympuspr((), first, outs, [eqn], effects)
 
     holder, key = None, []
     for name, value in params.items():
@@ -588,9 +597,20 @@ def _executable_of(p: Any, avals: Any, places: Any, params: Any, device: Any) ->
                 key.append((name, item.olympuspr))
     if holder is None:
         return make(None)
-    settings = (device, config.trace_context())
-    whole_key = ("compiled", p, avals, places, tuple(key), settings)
+    whole_key = ("applied", p, avals, places, tuple(key), config.trace_context())
     return holder.derived(whole_key, make)
+
+
+def _executable_of(program: ir.Olympuspr, name: str, params: Any, device: Any) -> Any:
+    """The executable of the program of one application, kept with it."""
+
+    def build(program: ir.Olympuspr) -> Any:
+        avals = [v.aval for v in program.eqns[0].invars]
+        with operations.noted_application(name, avals, params, device) as note:
+            lowered = lowered_programs.lower(program, (), name=name, device=device)
+            return note.adopt(lowered, compiled_programs.build(lowered))
+
+    return program.derived(("compiled", device, config.trace_context()), build)
 
 
 def follow_keys(uses: Any, eqn: ir.Eqn, operands: Sequence[Any]) -> Any:

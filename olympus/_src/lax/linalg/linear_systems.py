@@ -24,6 +24,7 @@ from olympus._src.lax.linalg import (
     small_matrices,
     triangular,
 )
+from olympus._src.lax.offered_operations import offer_decomposition
 
 
 def _abstract(
@@ -140,6 +141,7 @@ lu_solve_p: Primitive = Primitive(
     jvp=_jvp,
     transpose=_transpose,
     batch=_batch,
+    offer=offer_decomposition,
     reference=_reference,
 )
 
