@@ -78,13 +78,19 @@ def join(args: tuple[Any, ...]) -> tuple[Any, ...]:
 
     Constants stay: they have no cotangents to be summed.
     """
-    typed = [x for x in args if _has_vma(x)]
-    if not typed:
-        return args
-    first = typed[0].aval.vma
-    if all(x.aval.vma == first for x in typed):  # as most are
-        return args
-    joined = first.union(*[x.aval.vma for x in typed])
+    first = None
+    for x in args:  # in one loop: each equation that is traced comes through here
+        if isinstance(x, trace.Tracer):
+            vma = getattr(x.aval, "vma", first)
+            if first is None:
+                first = vma
+            elif vma is not first and vma != first:
+                return _join_different(args)
+    return args
+
+
+def _join_different(args: tuple[Any, ...]) -> tuple[Any, ...]:
+    joined = frozenset().union(*[x.aval.vma for x in args if _has_vma(x)])
     return tuple([vary(x, joined) if _has_vma(x) else x for x in args])
 
 
