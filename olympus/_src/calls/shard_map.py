@@ -237,22 +237,18 @@ class _Split:
             axes = _differing_axes([body], in_specs, manual)
             self.specs = tuple([_stack_spec(v.aval, axes, manual) for v in others])
             small = body.replace(outvars=[*body.outvars[:n], *others])
-            self.forward = _retrace(
-                ir.ClosedOlympuspr(small, forward.consts),
-                small.in_avals,
-                lambda f: lambda *xs: _stack_from(f(*xs), n),
-            )
-            whole = linear.olympuspr
+            stack = _trace(lambda *xs: _stack_from(xs, n), small.out_avals)
+            self.forward = _compose(ir.ClosedOlympuspr(small, forward.consts), stack)
+            in_avals = linear.olympuspr.in_avals
             order = _argsort_inputs_first(is_input)
-            in_avals = [v.aval for v in whole.invars]
             n_residuals, n_inputs = len(residuals), len(self.inputs)
             stacked = [in_avals[i] for i in order[:n_inputs]]
             stacked += [_stacked_aval(in_avals[i]) for i in order[n_inputs:]]
-            self.linear = _retrace(
-                linear,
+            unstack = _trace(
+                lambda *xs: _unstack(xs, order, n_inputs),
                 stacked + in_avals[n_residuals:],
-                lambda f: lambda *xs: f(*_unstack(xs, order, n_inputs)),
             )
+            self.linear = _compose(unstack, linear)
 
 
 def _argsort_inputs_first(is_input: Sequence[bool]) -> list[int]:
@@ -299,12 +295,27 @@ def _differing_axes(
     return tuple([n for n in manual.axes if n in named])
 
 
-def _retrace(
-    closed: ir.ClosedOlympuspr, in_avals: Sequence[Any], wrap: Callable[..., Any]
-) -> ir.ClosedOlympuspr:
-    """The program of a function around a program, without constants."""
-    run = wrap(ir.program_as_function(closed))
+def _trace(run: Callable[..., Any], in_avals: Sequence[Any]) -> ir.ClosedOlympuspr:
     return inner_programs.retrace(run, in_avals, None, "shard_map", "body")
+
+
+def _compose(first: ir.ClosedOlympuspr, then: ir.ClosedOlympuspr) -> ir.ClosedOlympuspr:
+    """The program of one program and then another, of all results of the first."""
+    head, tail = first.olympuspr, then.olympuspr
+    env: dict[Any, Any] = dict(zip(tail.invars, head.outvars, strict=True))
+
+    def read(v: Any) -> Any:
+        return v if type(v) is ir.Literal else env.get(v, v)
+
+    eqns = [eqn.replace(invars=list(map(read, eqn.invars))) for eqn in tail.eqns]
+    program = ir.Olympuspr(
+        [*head.constvars, *tail.constvars],
+        head.invars,
+        list(map(read, tail.outvars)),
+        [*head.eqns, *eqns],
+        debug_info=tail.debug_info,
+    )
+    return ir.ClosedOlympuspr(program, [*first.consts, *then.consts])
 
 
 def _transpose(cts: Any, *args: Any, jaxpr: Any, **params: Any) -> Any:
@@ -358,21 +369,19 @@ def _rescale(
     are summed.
     """
 
-    def wrap(f: Callable[..., Any]) -> Callable[..., Any]:
-        def run(*xs: Any) -> list[Any]:
-            known, cts = xs[:n_known], xs[n_known:]
-            shares = [
-                _divide(ct, math.prod([sizes[n] for n in _unused_axes(spec, axes)]))
-                for ct, spec in zip(cts, ct_specs, strict=True)
-            ]
-            return [
-                _sum_over(out, _unused_axes(spec, axes))
-                for out, spec in zip(f(*known, *shares), specs, strict=True)
-            ]
+    def divide(*xs: Any) -> list[Any]:
+        shares = [
+            _divide(ct, math.prod([sizes[n] for n in _unused_axes(spec, axes)]))
+            for ct, spec in zip(xs[n_known:], ct_specs, strict=True)
+        ]
+        return [*xs[:n_known], *shares]
 
-        return run
+    def add(*outs: Any) -> list[Any]:
+        rows = zip(outs, specs, strict=True)
+        return [_sum_over(out, _unused_axes(spec, axes)) for out, spec in rows]
 
-    return _retrace(program, program.olympuspr.in_avals, wrap)
+    shares = _trace(divide, program.olympuspr.in_avals)
+    return _compose(_compose(shares, program), _trace(add, program.out_avals))
 
 
 def _unused_axes(spec: PartitionSpec, axes: tuple[Any, ...]) -> tuple[Any, ...]:
@@ -446,7 +455,7 @@ def _with_stacked_states(checked: Any) -> ir.ClosedOlympuspr:
         state = [shaping.expand_dims(x, (0,)) for x in outs[: checked.size]]
         return [*state, *outs[checked.size :]]
 
-    return inner_programs.retrace(run, whole.in_avals, None, "shard_map", "body")
+    return _trace(run, whole.in_avals)
 
 
 # -- dead code -------------------------------------------------------------------------
