@@ -51,6 +51,8 @@ def global_aval(aval: Any, spec: PartitionSpec, manual: Manual) -> Any:
 
 def _global_sharding(aval: Any, spec: PartitionSpec, manual: Manual) -> Any:
     """How explicit axes divide a value: those of the spec, then those of the parts."""
+    if not manual.mesh.explicit_axes:
+        return None
     mesh = manual.mesh.abstract_mesh
     outer = trace.current.manual
     if outer is not None:
