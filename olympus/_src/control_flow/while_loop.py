@@ -19,12 +19,12 @@ from olympus._src.control_flow import (
     while_operands,
 )
 from olympus._src.core import avals as avals_
-from olympus._src.core import effects, ir, trace
+from olympus._src.core import dtypes, effects, ir, trace
 from olympus._src.core.array_type import ArrayLike, PyTree
 from olympus._src.core.primitive import LateRule, Primitive, as_abstract_says
 from olympus._src.foundation import config, errors
 from olympus._src.interpreters import batching, partial_eval
-from olympus._src.lax import families
+from olympus._src.lax import families, reductions
 from olympus._src.lowering import types
 from olympus._src.programs import inner_programs, series
 from olympus._src.programs.while_operands import Parts
@@ -182,7 +182,8 @@ def _batch(axis: Any, args: Any, dims: Any, **params: Any) -> Any:
         if hoisted is not None:
             return hoisted
         inner_programs.refuse_unmasked("while_loop", body, test)
-        if test.effects and not test.out_avals[0].shape:
+        carried_twice = _coupled(body.out_avals)
+        if (test.effects or carried_twice) and not test.out_avals[0].shape:
             return _batch_masked(axis, parts, dims_of, body, test)
         mapped = [True] * len(mapped)
         carry_dims = loop_batching.front_dims(body.out_avals, mapped)
@@ -207,16 +208,27 @@ def _batch(axis: Any, args: Any, dims: Any, **params: Any) -> Any:
     return outs, carry_dims
 
 
+def _coupled(carry: Sequence[Any]) -> list[int]:
+    """Which values have rows that the computation of other rows may read."""
+    kinds = [getattr(aval, "dtype", None) for aval in carry]
+    return [i for i, kind in enumerate(kinds) if dtypes.couples_rows(kind)]
+
+
 def _batch_masked(axis: Any, parts: Parts, dims_of: Parts, body: Any, test: Any) -> Any:
     """The condition under debugging, which looks at the elements that are not done.
 
     So the carry has what the condition was, and each step asks it for the next one.
+
+    Rows that others read are carried twice: as they were when their element was done,
+    and as further steps make them. Otherwise an element that is done would give the
+    others the same random numbers in every step, of which they might accept none.
     """
     loop_batching.refuse_high_types("while_loop", "condition", body.out_avals)
     all_carries = [True] * len(parts.carry)
     carry = loop_batching.carry_at_front(axis, parts.carry, dims_of.carry, all_carries)
     consts = parts.cond_consts + parts.body_consts
     ends = len(parts.cond_consts), len(consts)
+    coupled, count = _coupled(body.out_avals), len(carry)
 
     def map_program(
         closed: Any, where: Any, first: Any, dims: Any, carried: Any
@@ -230,30 +242,40 @@ def _batch_masked(axis: Any, parts: Parts, dims_of: Parts, body: Any, test: Any)
 
     def step(*args: Any) -> list[Any]:
         (active, *old), body_consts = args[ends[1] :], args[ends[0] : ends[1]]
-        new = map_program(body, axis, body_consts, dims_of.body_consts, old)
-        pairs = zip(old, new, strict=True)
+        old, running = old[:count], dict(zip(coupled, old[count:], strict=True))
+        values = [running.get(i, x) for i, x in enumerate(old)]
+        outs = map_program(body, axis, body_consts, dims_of.body_consts, values)
+        pairs = zip(old, outs, strict=True)
         new = [cond.select_rows(active, pair) for pair in pairs]
-        return [ask(axis.where(active), args[: ends[0]], new), *new]
+        active = ask(axis.where(active), args[: ends[0]], new)
+        return [active, *new, *[outs[i] for i in coupled]]
 
-    carry = [ask(axis, parts.cond_consts, carry), *carry]
+    def goes_on(active: Any, *_: Any) -> list[Any]:
+        # A condition of several elements would choose in what is carried twice, too.
+        return [reductions.reduce_or(active, (0,)) if coupled else active]
+
+    first = ask(axis, parts.cond_consts, carry)
+    carry = [first, *carry, *[carry[i] for i in coupled]]
     avals = [avals_.aval_of(x) for x in (*consts, *carry)]
     info = inner_programs.forget_argument_names(
         body.olympuspr.debug_info
     ) or ir.DebugInfo("vmap", "body")
     program, more = partial_eval.trace_to_olympuspr(step, avals, info)
     steps, more = inner_programs.absorb(ir.ClosedOlympuspr(program, more))
-    variables = [ir.Var(avals_.aval_of(x)) for x in carry]
-    goes_on = ir.Olympuspr((), variables, variables[:1], [])
+    info = ir.DebugInfo("vmap", "condition")
+    test, _ = partial_eval.trace_to_olympuspr(
+        goes_on, [avals_.aval_of(x) for x in carry], info
+    )
     outs = while_p.bind(
         *more,
         *consts,
         *carry,
         body_jaxpr=steps,
         body_nconsts=len(more) + len(consts),
-        cond_jaxpr=ir.ClosedOlympuspr(goes_on),
+        cond_jaxpr=ir.ClosedOlympuspr(test),
         cond_nconsts=0,
     )
-    return outs[1:], [0] * len(parts.carry)
+    return outs[1 : 1 + count], [0] * count
 
 
 # -- derivatives -----------------------------------------------------------------------

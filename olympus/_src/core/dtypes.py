@@ -56,6 +56,9 @@ class ExtendedDType:
     kind = "V"
     fields = None
 
+    # See the function of this name.
+    couples_rows = False
+
     def __eq__(self, other: object) -> bool:
         raise NotImplementedError
 
@@ -157,6 +160,11 @@ def is_supported(dtype: Any) -> bool:
 def native(dtype: np.dtype) -> np.dtype:
     """The dtype in this machine's byte order."""
     return dtype if dtype.isnative else dtype.newbyteorder("=")
+
+
+def couples_rows(dtype: Any) -> bool:
+    """Whether what is computed of a row of an array may depend on other rows."""
+    return isinstance(dtype, ExtendedDType) and dtype.couples_rows
 
 
 def is_extended(dtype: Any) -> bool:

@@ -272,6 +272,7 @@ rbg = register(
         split=_rbg_split,
         random_bits=_rbg_random_bits,
         fold_in=_rbg_fold_in,
+        couples_keys=True,
     )
 )
 
@@ -313,5 +314,6 @@ unsafe_rbg = register(
         split=_unsafe_split,
         random_bits=_rbg_random_bits,
         fold_in=_unsafe_fold_in,
+        couples_keys=True,
     )
 )

@@ -27,9 +27,11 @@ class KeyImplementation:
       split: `(words, shape) -> words`; new axes of `shape` behind those of the keys.
       random_bits: `(words, bit_width, shape) -> unsigned integers`; axes as `split`.
       fold_in: `(words, uint32) -> words`; one integer for each key, or one for all.
+      couples_keys: whether several keys draw bits together, from the first of them.
     """
 
     __slots__ = (
+        "couples_keys",
         "dtype",
         "fold_in",
         "key_shape",
@@ -50,6 +52,7 @@ class KeyImplementation:
         split: Callable[..., Any],
         random_bits: Callable[..., Any],
         fold_in: Callable[..., Any],
+        couples_keys: bool = False,
     ) -> None:
         self.name = name
         self.tag = tag
@@ -58,6 +61,7 @@ class KeyImplementation:
         self.split = split
         self.random_bits = random_bits
         self.fold_in = fold_in
+        self.couples_keys = couples_keys
         self.dtype = KeyType(self)
 
     def __repr__(self) -> str:
@@ -100,7 +104,7 @@ class PRNGSpec:
 class KeyType(dtypes.ExtendedDType):
     """The dtype of keys of one implementation, printed as in `key<fry>`."""
 
-    __slots__ = ("implementation", "itemsize", "name", "physical")
+    __slots__ = ("couples_rows", "implementation", "itemsize", "name", "physical")
 
     type = dtypes.prng_key
 
@@ -109,6 +113,7 @@ class KeyType(dtypes.ExtendedDType):
         self.name = f"key<{implementation.tag}>"
         self.physical = (implementation.key_shape, _WORD)
         self.itemsize = int(np.prod(implementation.key_shape)) * _WORD.itemsize
+        self.couples_rows = implementation.couples_keys
 
     def __eq__(self, other: object) -> bool:
         return type(other) is KeyType and other.implementation is self.implementation
