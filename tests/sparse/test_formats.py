@@ -199,6 +199,67 @@ def test_vmap_maps_batch_axes():
 
 
 @pytest.mark.slow
+def _shared(kind, data_batch, index_batch):
+    """An array of five matrices whose buffers have batches of one or of five."""
+    rng = np.random.default_rng(1)
+    data = rng.normal(size=(data_batch, 3)).astype(np.float32)
+    if kind is sparse.BCOO:
+        buffers = [data, rng.integers(0, 3, size=(index_batch, 3, 2))]
+    else:
+        columns = rng.integers(0, 4, size=(index_batch, 3))
+        buffers = [data, columns, np.tile([0, 1, 1, 3], (index_batch, 1))]
+    return kind(tuple(map(jnp.asarray, buffers)), shape=(5, 3, 4))
+
+
+@pytest.mark.parametrize("kind", [sparse.BCOO, sparse.BCSR])
+@pytest.mark.parametrize("sizes", [(1, 1), (5, 1), (1, 5), (5, 5)])
+def test_vmap_repeats_buffers_that_all_elements_share(kind, sizes):
+    x = _shared(kind, *sizes)
+    dense = as_dense(x)
+    assert dense.shape == (5, 3, 4)
+    vs = np.random.default_rng(2).normal(size=(5, 4)).astype(np.float32)
+    np.testing.assert_array_equal(olympus.vmap(lambda a: a.todense())(x), dense)
+    np.testing.assert_array_equal(as_dense(olympus.vmap(lambda a: a)(x)), dense)
+    product = olympus.jit(olympus.vmap(lambda a, v: a @ v))
+    expected = np.einsum("bij,bj->bi", dense, vs)
+    np.testing.assert_allclose(product(x, vs), expected, rtol=1e-5, atol=1e-6)
+    size = olympus.vmap(lambda a: 1.0, axis_size=5)(x).shape
+    assert size == (5,)
+
+    def loss(data):
+        mapped = kind((data, *x.tree_flatten()[0][1:]), shape=x.shape)
+        return olympus.vmap(lambda a: a.todense().sum())(mapped).sum()
+
+    slope = olympus.grad(loss)(x.data)
+    np.testing.assert_array_equal(slope, np.full((sizes[0], 3), 5 / sizes[0]))
+
+
+def test_nested_vmap_repeats_shared_buffers():
+    x = sparse.BCOO(
+        (jnp.ones((1, 5, 2)), jnp.array([[[[0, 1], [2, 3]]]])), shape=(6, 5, 3, 4)
+    )
+    v = np.arange(4.0, dtype=np.float32)
+    product = olympus.vmap(olympus.vmap(lambda a: a @ v))
+    np.testing.assert_array_equal(product(x), as_dense(x) @ v)
+    sums = olympus.vmap(lambda a: a.sum(0), in_axes=1)(x)
+    np.testing.assert_array_equal(as_dense(sums), as_dense(x).sum(0))
+
+
+@pytest.mark.parametrize("axis", [1, -1])
+def test_vmap_refuses_axes_that_are_no_batch_axes(axis):
+    x = _shared(sparse.BCOO, 5, 5)
+    with pytest.raises(ValueError, match=r"in_axes of a BCOO must be below n_batch=1"):
+        olympus.vmap(lambda a: a.todense(), in_axes=axis)(x)
+    with pytest.raises(ValueError, match=r"out_axes for a BCOO must be at most n_bat"):
+        olympus.vmap(lambda a: a, out_axes=axis)(x)
+
+
+def test_results_of_mapped_sparse_arrays_are_added():
+    x = _shared(sparse.BCOO, 5, 1)
+    out = olympus.vmap(lambda a: a.todense(), out_axes=None, sum_match=True)(x)
+    np.testing.assert_allclose(out, as_dense(x).sum(0), rtol=1e-6)
+
+
 def test_vmap_of_products_is_a_loop():
     rng = np.random.default_rng(0)
     dense, vs = dense_array(rng, (3, 4)), dense_array(rng, (5, 4))

@@ -182,7 +182,18 @@ class _Mapping:
                 f"vmap: the size of the mapped axis of {self.name} must be given, "
                 "since no array has it; give it as axis_size"
             )
-        axis_data = batching.AxisData(self.axis_name, size, self.spmd_axis_name)
+        of_arrays = [
+            None
+            if vmappable.is_container(x) or vmappable.size_along(x, axis) is None
+            else axis
+            for x, axis in zip(leaves, axes, strict=True)
+        ]
+        axis_data = batching.AxisData(
+            self.axis_name,
+            size,
+            self.spmd_axis_name,
+            explicit=self._division(leaves, of_arrays, args, kwargs),
+        )
         elements = vmappable.Elements(self.name, axis_data)
 
         def call(*inputs: Any) -> Any:
@@ -193,8 +204,12 @@ class _Mapping:
         out_axes = tree.broadcast_axes(
             "vmap", "out_axes", self.out_axes, out_structure, full_name="result"
         )
-        rows = zip(outs, out_axes, strict=True)
-        results = [elements.from_element(size, y, axis) for y, axis in rows]
+        results = [
+            elements.sum_of(y)
+            if axis is None and self.sum_match and not vmappable.is_container(y)
+            else elements.from_element(size, y, axis)
+            for y, axis in zip(outs, out_axes, strict=True)
+        ]
         return out_structure.unflatten(results)
 
     def _dims(self, args: tuple[Any, ...], structure: Any) -> list[Any]:

@@ -13,7 +13,7 @@ from olympus._src import tree
 from olympus._src.core import avals as avals_
 from olympus._src.core import trace
 from olympus._src.interpreters import batching
-from olympus._src.lax import families, shaping
+from olympus._src.lax import families, reductions, shaping
 
 
 class _Vmappable(NamedTuple):
@@ -81,7 +81,8 @@ def is_container(x: object) -> bool:
 
 def is_spec(x: object) -> bool:
     """Whether a value says how some registered type is mapped."""
-    return any(isinstance(x, v.spec_type) for v in _types.values())
+    specs = [v.spec_type for v in _types.values() if v.spec_type is not int]
+    return isinstance(x, tuple(specs))
 
 
 def is_needed(args: Any, axes: Any) -> bool:
@@ -197,6 +198,11 @@ class Elements:
         if dim is None:
             return families.insert_axis(x, axis % ndim, size)
         return families.move_axis(x, dim, axis % ndim)
+
+    def sum_of(self, y: Any) -> Any:
+        """The sum of a result over all elements, or what is the same for all."""
+        x, dim = self._trace.split(y)
+        return x if dim is None else reductions.reduce_sum(x, (dim,))
 
     def _build(self, size: Any, y: Any, spec: Any) -> Any:
         """A container of elements; by the result's type, or else by the spec's."""

@@ -14,7 +14,7 @@ from olympus._src.core.array_type import Array, ArrayLike, DTypeLike, Shape
 from olympus._src.core.primitive import LateRule
 from olympus._src.lax import sizes as lax_sizes
 from olympus._src.numpy import creation
-from olympus._src.sparse import formats, layouts
+from olympus._src.sparse import batching, formats, layouts
 from olympus._src.sparse.layouts import SparseInfo
 
 aval_of = avals.aval_of
@@ -36,6 +36,7 @@ _apply = _name_late("apply")
 _take = _name_late("take")
 
 
+@batching.map_batch_axes
 @tree.register_pytree_node_class
 class BCOO(formats.JAXSparse):
     """A sparse array as a list of elements with their positions, in batches.

@@ -13,7 +13,7 @@ from olympus._src.core.array_type import Array, ArrayLike, DTypeLike, Shape
 from olympus._src.core.primitive import LateRule
 from olympus._src.lax import sizes as lax_sizes
 from olympus._src.numpy import creation
-from olympus._src.sparse import formats, layouts
+from olympus._src.sparse import batching, formats, layouts
 from olympus._src.sparse.bcoo import BCOO
 from olympus._src.sparse.layouts import SparseInfo
 
@@ -35,6 +35,7 @@ _apply = LateRule("sparse.bcoo_methods", "apply")
 _take = LateRule("sparse.bcoo_methods", "take")
 
 
+@batching.map_batch_axes
 @tree.register_pytree_node_class
 class BCSR(formats.JAXSparse):
     """A sparse array as rows of elements with their columns, in batches.
