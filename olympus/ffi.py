@@ -1,6 +1,7 @@
 """Functions of other languages, called from compiled programs."""
 
 from olympus._src.api.foreign_functions import (
+    build_ffi_lowering_function,
     ffi_lowering,
     include_dir,
     pycapsule,
@@ -13,6 +14,7 @@ from olympus._src.callbacks.foreign_calls import ffi_call
 from olympus._src.foundation.lazy_names import claim as _claim
 
 __all__ = [
+    "build_ffi_lowering_function",
     "ffi_call",
     "ffi_lowering",
     "include_dir",

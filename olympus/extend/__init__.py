@@ -4,6 +4,7 @@ from olympus.extend import backend as backend
 from olympus.extend import core as core
 from olympus.extend import ifrt_programs as ifrt_programs
 from olympus.extend import linear_util as linear_util
+from olympus.extend import lowering as lowering
 from olympus.extend import mlir as mlir
 from olympus.extend import random as random
 from olympus.extend import sharding as sharding
@@ -14,6 +15,7 @@ __all__ = [
     "core",
     "ifrt_programs",
     "linear_util",
+    "lowering",
     "mlir",
     "random",
     "sharding",

@@ -19,12 +19,16 @@ if _TYPE_CHECKING:
     from olympus._src.api.jaxlib_names import (
         serialize_portable_artifact as serialize_portable_artifact,
     )
+    from olympus._src.api.mlir_rules import (
+        lower_with_sharding_in_types as lower_with_sharding_in_types,
+    )
 
 _LATE = {
     "api.jaxlib_names": (
         "deserialize_portable_artifact hlo_to_stablehlo "
         "refine_polymorphic_shapes serialize_portable_artifact"
     ),
+    "api.mlir_rules": "lower_with_sharding_in_types",
 }
 
 _late = _Late(__name__, (), _LATE)
@@ -41,6 +45,7 @@ def __dir__() -> list[str]:
 __all__ = [
     "deserialize_portable_artifact",
     "hlo_to_stablehlo",
+    "lower_with_sharding_in_types",
     "refine_polymorphic_shapes",
     "serialize_portable_artifact",
 ]

@@ -11,6 +11,7 @@ import pytest
 import olympus
 import olympus.numpy as onp
 from olympus import ffi
+from olympus.experimental.layout import Layout
 from olympus.extend import core
 from olympus.interpreters import mlir
 
@@ -182,6 +183,80 @@ def test_a_primitive_that_is_such_a_call():
     )
     mlir.register_lowering(factor_p, rule)
     assert "@test_add_rows" in olympus.jit(factor_p.bind).lower(MATRIX).as_text()
+
+
+def _primitive(name, rule, multiple_results=False):
+    p = core.Primitive(name)
+    p.multiple_results = multiple_results
+    p.def_abstract_eval(lambda x, **_: [x, x] if multiple_results else x)
+    mlir.register_lowering(p, rule)
+    return p
+
+
+def _call_of(p, **params):
+    """The line of the call in a primitive's program."""
+    text = olympus.jit(lambda x: p.bind(x, **params)).lower(MATRIX).as_text()
+    (line,) = [line for line in text.splitlines() if "custom_call" in line]
+    return line
+
+
+BY_COLUMNS, BY_ROWS = "[dense<[0, 1]>", "[dense<[1, 0]>"
+
+
+def test_layouts_of_rules_begin_with_the_smallest_strides():
+    def line(operand, result, **options):
+        rule = ffi.ffi_lowering(
+            "f", operand_layouts=[operand], result_layouts=[result], **options
+        )
+        return _call_of(_primitive("laid_out", rule))
+
+    plain = line((0, 1), (1, 0))
+    assert f"operand_layouts = {BY_COLUMNS}" in plain
+    assert f"result_layouts = {BY_ROWS}" in plain
+    named = line(Layout((0, 1)), None)
+    assert f"operand_layouts = {BY_ROWS}" in named
+    assert f"result_layouts = {BY_ROWS}" in named
+    assert "layouts" not in line((0, 1), (1, 0), skip_ffi_layout_processing=True)
+
+
+def test_rules_that_build_operations_call_functions_of_other_languages():
+    def rule(ctx, x, *, eps):
+        doubled = mlir.hlo.AddOp(x, x).result
+        call = ffi.ffi_lowering("f", has_side_effect=True, backend_config={"more": 3})
+        return call(ctx, doubled, eps=eps, attribute=mlir.i32_attr(7))
+
+    line = _call_of(_primitive("built", rule), eps=np.float32(2.0))
+    assert "stablehlo.custom_call @f(%0)" in line
+    assert "attribute = 7 : i32" in line
+    assert "eps = 2.000000e+00 : f32" in line
+    assert "more = 3 : i64" in line
+    assert "has_side_effect = true" in line
+
+    def build(ctx, x):
+        operation = ffi.build_ffi_lowering_function("g")(ctx, x)
+        return operation.results
+
+    two = _call_of(_primitive("built_two", build, multiple_results=True))
+    assert "stablehlo.custom_call @g(%arg0)" in two
+    assert two.endswith("-> (tensor<2x2xf32>, tensor<2x2xf32>)")
+
+
+def test_a_call_in_a_rule_that_builds_operations_runs():
+    factor_p = core.Primitive("factor_of_a_sum")
+    factor_p.multiple_results = True
+    info = olympus.core.ShapedArray((), np.dtype("int32"))
+    factor_p.def_abstract_eval(lambda x: (x, info))
+
+    @mlir.register_lowering(factor_p)
+    def lower(ctx, x):
+        doubled = mlir.hlo.AddOp(x, x).result
+        by_columns = {"operand_layouts": [(0, 1)], "result_layouts": [(0, 1), ()]}
+        factor = ffi.ffi_lowering("lapack_spotrf_ffi", **by_columns)
+        return factor(ctx, doubled, uplo=LOWER)
+
+    got, info = olympus.jit(factor_p.bind)(MATRIX)
+    assert info == 0
+    np.testing.assert_allclose(np.tril(got), np.linalg.cholesky(2 * MATRIX), rtol=1e-6)
 
 
 ERRORS = {

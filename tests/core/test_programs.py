@@ -39,6 +39,13 @@ def test_avals_are_interned():
     assert f32.str_short(short_dtypes=True) == "f32[3]"
 
 
+def test_updates_of_avals_keep_what_is_none():
+    assert f32.update(shape=None, dtype=None, weak_type=None) is f32
+    assert f32.update((4,), np.int32) is avals.ShapedArray((4,), "int32")
+    with pytest.raises(TypeError, match="update: there is no field 'named_shape'; the"):
+        f32.update(named_shape={})
+
+
 def test_avals_pickle_to_themselves():
     import copy
     import pickle

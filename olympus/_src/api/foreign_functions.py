@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from olympus._src.callbacks import foreign_calls
+from olympus._src.callbacks import foreign_rules
 from olympus._src.callbacks.foreign_calls import Layouts
 from olympus._src.runtime import foreign_functions
 
@@ -132,12 +132,76 @@ def ffi_lowering(
 
     Args:
       call_target_name: the name that it is registered by.
-      operand_layouts, result_layouts: as for `ffi_call`.
+      operand_layouts, result_layouts: for each array a `Layout`, the order of its axes
+        with the smallest strides first, or None; default row-major.
       backend_config: more attributes; a string for the older interface.
-      skip_ffi_layout_processing: has no effect.
-      **lowering_args: `has_side_effect` and `operand_output_aliases`.
+      skip_ffi_layout_processing: leave layouts to the compiler, whatever is given.
+      **lowering_args: `has_side_effect`, `operand_output_aliases` and `api_version`.
+
+    Returns:
+      The rule. Rules that build MLIR operations may call it, as `rule(ctx, *operands,
+      **attributes)`, for values of the types `ctx.avals_out`.
+
+    Raises:
+      TypeError: there is no such option.
+
+    Example:
+      >>> import numpy as np
+      >>> import olympus
+      >>> import olympus.numpy as onp
+      >>> from olympus.extend import core
+      >>> from olympus.interpreters import mlir
+      >>> factor_p = core.Primitive('factor')
+      >>> factor_p.multiple_results = True
+      >>> _ = factor_p.def_abstract_eval(
+      ...     lambda x, uplo: (x, x.update(shape=(), dtype=np.dtype('int32'))))
+      >>> rule = olympus.ffi.ffi_lowering('lapack_spotrf_ffi')
+      >>> _ = mlir.register_lowering(factor_p, rule)
+      >>> factor = olympus.jit(lambda x: factor_p.bind(x, uplo=np.uint8(ord('L')))[0])
+      >>> factor(onp.eye(2) * 4)
+      Array([[2., 0.],
+             [0., 2.]], dtype=float32)
     """
-    del skip_ffi_layout_processing
-    return foreign_calls.rule(
-        call_target_name, operand_layouts, result_layouts, backend_config, lowering_args
+    return foreign_rules.ForeignRule(
+        call_target_name,
+        operand_layouts=operand_layouts,
+        result_layouts=result_layouts,
+        config=backend_config,
+        open_layouts=skip_ffi_layout_processing,
+        options=lowering_args,
     )
+
+
+def build_ffi_lowering_function(
+    call_target_name: str,
+    *,
+    operand_layouts: Layouts | None = None,
+    result_layouts: Layouts | None = None,
+    backend_config: Mapping[str, Any] | str | None = None,
+    skip_ffi_layout_processing: bool = False,
+    **lowering_args: Any,
+) -> Callable[..., Any]:
+    """What builds the MLIR operation of such a call, in a rule that builds operations.
+
+    Args:
+      call_target_name: the name that it is registered by.
+      operand_layouts, result_layouts, backend_config, skip_ffi_layout_processing: as
+        for `ffi_lowering`.
+      **lowering_args: the same.
+
+    Returns:
+      A function of the rule's context, of MLIR values and, by keyword, of attributes.
+    """
+    rule = foreign_rules.ForeignRule(
+        call_target_name,
+        operand_layouts=operand_layouts,
+        result_layouts=result_layouts,
+        config=backend_config,
+        open_layouts=skip_ffi_layout_processing,
+        options=lowering_args,
+    )
+
+    def build(ctx: Any, *operands: Any, **attributes: Any) -> Any:
+        return ctx.call_foreign(rule, operands, attributes)
+
+    return build

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from olympus._src.api.source_information import NameStack
+from olympus._src.callbacks.foreign_rules import ForeignRule
 from olympus._src.core import dtypes, scopes
 from olympus._src.core.array_type import DTypeLike
 from olympus._src.core.avals import AbstractToken, AbstractValue, ShapedArray
@@ -164,6 +165,39 @@ class LoweringRuleContext(NamedTuple):
     def replace(self, **changes: Any) -> LoweringRuleContext:
         """The same with some fields replaced."""
         return self._replace(**changes)
+
+    def call_foreign(
+        self, rule: ForeignRule, operands: Sequence[Any], params: dict[str, Any]
+    ) -> Any:
+        """The operation that calls a function of another language.
+
+        Args:
+          rule: which function.
+          operands: MLIR values, of the types `avals_in`.
+          params: attributes by name: MLIR's, or values that they can be made of.
+        """
+
+        def read(value: Any) -> Any:
+            is_written = isinstance(value, ir.Attribute)
+            return attributes.Written(str(value)) if is_written else value
+
+        text = rule.write(self.avals_in, self.avals_out, params, read)
+        kinds = list(map(types.tensor_type, self.avals_out))
+        return mlir_rules.build("stablehlo.custom_call", operands, kinds, text)
+
+
+def lower_with_sharding_in_types(
+    ctx: LoweringRuleContext, op: Any, aval: AbstractValue
+) -> Any:
+    """An MLIR value as it is: olympus writes how its type is divided itself.
+
+    Args:
+      ctx: the context of a rule.
+      op: the value.
+      aval: its type.
+    """
+    del ctx, aval
+    return op
 
 
 def text_rule(rule: Callable[..., Any]) -> Callable[..., Any]:

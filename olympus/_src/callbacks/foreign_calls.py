@@ -18,7 +18,7 @@ from olympus._src.programs import inner_programs
 from olympus._src.sharding.layouts import Format, Layout
 
 # From this version of the interface on, attributes are typed.
-_TYPED = 4
+TYPED = 4
 Layouts = Sequence[Any]
 
 
@@ -50,29 +50,65 @@ def _lower(
     has_side_effect: bool,
     **params: Any,
 ) -> list[str]:
-    config = types.string(legacy_backend_config or "")
-    if custom_call_api_version >= _TYPED:
+    text = call_attributes(
+        ctx.avals_in,
+        ctx.avals_out,
+        target_name=target_name,
+        attributes=attributes,
+        layouts=(input_layouts, output_layouts),
+        aliases=input_output_aliases,
+        api_version=custom_call_api_version,
+        legacy_config=legacy_backend_config,
+        has_side_effect=has_side_effect,
+    )
+    return ctx.block.op(
+        "stablehlo.custom_call", operands, ctx.avals_in, ctx.avals_out, text
+    )
+
+
+def call_attributes(
+    avals_in: Sequence[Any],
+    avals_out: Sequence[Any],
+    *,
+    target_name: str,
+    attributes: Sequence[tuple[str, str]],
+    layouts: tuple[Any, Any] | None,
+    aliases: Any,
+    api_version: int,
+    legacy_config: str | None,
+    has_side_effect: bool,
+) -> str:
+    """The attributes of the operation `stablehlo.custom_call`, as text.
+
+    Args:
+      avals_in, avals_out: types of its operands and results.
+      target_name: the name that the function is registered by.
+      attributes: what it is given beside arrays, as text by name.
+      layouts: orders of the axes of operands, and of results; None leaves them open.
+      aliases: which operands lend their memory to which results.
+      api_version: of XLA's interface; attributes are typed from 4 on.
+      legacy_config: the text that functions before that are given.
+      has_side_effect: whether it must happen even if its results are unused.
+    """
+    config = types.string(legacy_config or "")
+    if api_version >= TYPED:
         items = [f"{types.string(k)} = {v}" for k, v in attributes]
         config = "{" + ", ".join(items) + "}"
     parts = [
         f"call_target_name = {types.string(target_name)}",
-        f"api_version = {custom_call_api_version} : i32",
+        f"api_version = {api_version} : i32",
         f"backend_config = {config}",
-        f"operand_layouts = {_layouts(ctx.avals_in, input_layouts)}",
-        f"result_layouts = {_layouts(ctx.avals_out, output_layouts)}",
     ]
+    if layouts is not None:
+        parts += [
+            f"operand_layouts = {_layouts(avals_in, layouts[0])}",
+            f"result_layouts = {_layouts(avals_out, layouts[1])}",
+        ]
     if has_side_effect:
         parts.append("has_side_effect = true")
-    if input_output_aliases:
-        n = len(ctx.avals_out)
-        parts.append(attributes_.output_aliases(input_output_aliases, n))
-    return ctx.block.op(
-        "stablehlo.custom_call",
-        operands,
-        ctx.avals_in,
-        ctx.avals_out,
-        ", ".join(parts),
-    )
+    if aliases:
+        parts.append(attributes_.output_aliases(aliases, len(avals_out)))
+    return ", ".join(parts)
 
 
 def _layouts(avals: Sequence[Any], layouts: Sequence[tuple[int, ...]]) -> str:
@@ -148,7 +184,7 @@ def ffi_call(
     input_layouts: Layouts | None = None,
     output_layouts: Layouts | None = None,
     input_output_aliases: dict[int, int] | None = None,
-    custom_call_api_version: int = _TYPED,
+    custom_call_api_version: int = TYPED,
     legacy_backend_config: str | None = None,
 ) -> Callable[..., Any]:
     """A function that calls one of another language, from compiled programs.
@@ -199,15 +235,15 @@ def ffi_call(
             f"ffi_call: target_name must be a string, got {target_name!r}; register "
             "the function with register_ffi_target, and pass its name"
         )
-    if custom_call_api_version not in range(_TYPED + 1):
+    if custom_call_api_version not in range(TYPED + 1):
         raise ValueError(
-            f"ffi_call: custom_call_api_version must be from 0 to {_TYPED}, got "
+            f"ffi_call: custom_call_api_version must be from 0 to {TYPED}, got "
             f"{custom_call_api_version!r}; leave it out for XLA's typed interface"
         )
-    if legacy_backend_config is not None and custom_call_api_version >= _TYPED:
+    if legacy_backend_config is not None and custom_call_api_version >= TYPED:
         raise ValueError(
             "ffi_call: legacy_backend_config needs a custom_call_api_version before "
-            f"{_TYPED}, got {custom_call_api_version}; pass attributes by keyword"
+            f"{TYPED}, got {custom_call_api_version}; pass attributes by keyword"
         )
     vmap_methods.check("ffi_call", vmap_method)
     what = f"ffi_call of {target_name!r}"
@@ -217,7 +253,7 @@ def ffi_call(
         output_layouts = [output_layouts]
 
     def call(*args: Any, **attributes: Any) -> Any:
-        if attributes and custom_call_api_version < _TYPED:
+        if attributes and custom_call_api_version < TYPED:
             raise ValueError(
                 f"ffi_call: attributes of {target_name!r} need "
                 f"custom_call_api_version=4, got {custom_call_api_version}; "
@@ -234,11 +270,11 @@ def ffi_call(
             *args,
             target_name=target_name,
             result_avals=kinds,
-            attributes=_attributes(target_name, attributes),
+            attributes=write_attributes(target_name, attributes),
             vmap_method=vmap_method,
             has_side_effect=bool(has_side_effect),
-            input_layouts=_orders(target_name, "input", input_layouts, in_avals),
-            output_layouts=_orders(target_name, "output", output_layouts, kinds),
+            input_layouts=read_orders(target_name, "input", input_layouts, in_avals),
+            output_layouts=read_orders(target_name, "output", output_layouts, kinds),
             input_output_aliases=check_aliases(
                 what, input_output_aliases or {}, in_avals, kinds
             ),
@@ -256,7 +292,7 @@ def result_types(what: str, declared: PyTree) -> tuple[tuple[Any, ...], Any]:
     return tuple([declared_type(what, x) for x in leaves]), structure
 
 
-def _attributes(name: str, values: dict[str, Any]) -> tuple[tuple[str, str], ...]:
+def write_attributes(name: str, values: dict[str, Any]) -> tuple[tuple[str, str], ...]:
     """Attributes as text, which can be compared."""
     what = f"ffi_call of {name!r}"
     return tuple(
@@ -273,7 +309,7 @@ def _is_nested(layouts: Layouts) -> bool:
     )
 
 
-def _orders(
+def read_orders(
     name: str, which: str, layouts: Layouts | None, avals: Sequence[Any]
 ) -> tuple[tuple[int, ...], ...]:
     """For each array the order of its axes, that with the largest strides first."""
@@ -321,38 +357,3 @@ def check_aliases(
                 f"{outs[o].short()}"
             )
     return tuple(sorted(aliases.items()))
-
-
-def rule(
-    name: str,
-    operand_layouts: Layouts | None,
-    result_layouts: Layouts | None,
-    config: Any,
-    options: dict[str, Any],
-) -> Callable[..., Any]:
-    """A rule `lower` of a primitive that is a call of a registered function."""
-    has_side_effect = bool(options.pop("has_side_effect", False))
-    aliases = options.pop("operand_output_aliases", None) or {}
-    api_version = options.pop("api_version", 0 if isinstance(config, str) else _TYPED)
-    if options:
-        raise TypeError(f"ffi_lowering: there is no option {min(options)!r}")
-    legacy = config if isinstance(config, str) else None
-    more = {} if legacy is not None or config is None else dict(config)
-
-    def lower(ctx: Any, *operands: str, **params: Any) -> Any:
-        outs = _lower(
-            ctx,
-            *operands,
-            target_name=name,
-            attributes=_attributes(name, {**more, **params}),
-            input_layouts=_orders(name, "operand", operand_layouts, ctx.avals_in),
-            output_layouts=_orders(name, "result", result_layouts, ctx.avals_out),
-            input_output_aliases=tuple(sorted(aliases.items())),
-            custom_call_api_version=api_version,
-            legacy_backend_config=legacy,
-            has_side_effect=has_side_effect,
-        )
-        return outs if ctx.eqn.primitive.multiple_results else outs[0]
-
-    lower.writes_text = True  # type: ignore[attr-defined]
-    return lower

@@ -75,6 +75,11 @@ class AbstractValue:
         return val
 
 
+_OTHER_FIELDS = frozenset(
+    ("vma", "sharding", "manual_axis_type", "memory_space", "layout")
+)
+
+
 class ShapedArray(AbstractValue):
     """An array of known shape and dtype.
 
@@ -162,20 +167,31 @@ class ShapedArray(AbstractValue):
     def __deepcopy__(self, memo: Any) -> ShapedArray:
         return self
 
-    def update(self, **changes: Any) -> ShapedArray:
-        """This aval with other fields, by name; of another shape it is not divided."""
-        sharding = None if "shape" in changes else self.explicit
-        if "manual_axis_type" in changes:
-            changes["vma"] = varying_axes("ShapedArray", changes["manual_axis_type"])
-        if "memory_space" in changes or "layout" in changes:
-            places = changes.get("memory_space"), changes.get("layout")
-            refuse_placement("ShapedArray", *places)
+    def update(
+        self,
+        shape: Any = None,
+        dtype: Any = None,
+        weak_type: bool | None = None,
+        **others: Any,
+    ) -> ShapedArray:
+        """This aval with other fields, where they are not None.
+
+        One of another shape is not divided, unless a sharding is given.
+        """
+        if not _OTHER_FIELDS.issuperset(others):
+            unknown = min(set(others) - _OTHER_FIELDS)
+            raise TypeError(
+                f"ShapedArray.update: there is no field {unknown!r}; the fields are "
+                f"shape, dtype, weak_type, {', '.join(sorted(_OTHER_FIELDS))}"
+            )
+        others.setdefault("vma", self.vma)
+        if shape is None:
+            others.setdefault("sharding", self.explicit)
         return ShapedArray(
-            changes.get("shape", self.shape),
-            changes.get("dtype", self.dtype),
-            changes.get("weak_type", self.weak_type),
-            changes.get("vma", self.vma),
-            changes.get("sharding", sharding),
+            self.shape if shape is None else shape,
+            self.dtype if dtype is None else dtype,
+            self.weak_type if weak_type is None else weak_type,
+            **others,
         )
 
     @property

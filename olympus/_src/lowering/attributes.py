@@ -12,6 +12,12 @@ from olympus._src.core.avals import ShapedArray
 from olympus._src.lowering import types
 
 
+class Written(str):
+    """The text of an attribute."""
+
+    __slots__ = ()
+
+
 def attribute(what: str, value: Any) -> str:
     """The text of an attribute.
 
@@ -27,6 +33,8 @@ def attribute(what: str, value: Any) -> str:
       TypeError: it has no form as an attribute.
       OverflowError: an integer does not fit 64 bits.
     """
+    if isinstance(value, Written):
+        return value
     if isinstance(value, (bool, np.bool_)):
         return "true" if value else "false"
     if isinstance(value, int):

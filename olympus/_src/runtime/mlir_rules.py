@@ -99,6 +99,19 @@ def parse_attribute(text: str) -> Any:
     return ir.Attribute.parse(text)
 
 
+def build(
+    name: str, operands: Sequence[Any], out_types: Sequence[str], attributes: str
+) -> Any:
+    """An operation, where operations are inserted; types and attributes are text."""
+    parsed: Any = ir.DictAttr.parse("{" + attributes + "}")
+    return ir.Operation.create(
+        name,
+        [ir.Type.parse(t) for t in out_types],
+        list(operands),
+        {item.name: item.attr for item in parsed},
+    ).opview
+
+
 def parse_module(text: str) -> Any:
     """A module of its text, in a context of its own."""
     with portable.make_context():
