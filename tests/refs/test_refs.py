@@ -309,3 +309,45 @@ def test_a_body_that_reads_another_ref_later_is_traced_again():
     lax.scan(step, 0, None, length=3)
     lax.scan(step, 0, None, length=3)
     assert [float(r[...]) for r in refs] == [3.0, 16.0]
+
+
+@pytest.mark.parametrize("transform", [lambda f: f, olympus.jit])
+@pytest.mark.parametrize("of_a_part", [False, True])
+def test_methods_read_and_write_as_the_functions_do(transform, of_a_part):
+    start = np.arange(24.0, dtype="float32").reshape(2, 3, 4)
+    expected = start.copy()
+    part = expected[1] if of_a_part else expected
+    old = part[0].copy()
+    part[0] = 1.0
+    part[1] += 2.0
+    if of_a_part:
+        np.add.at(part, [2, 2], 3.0)
+    part[..., 1] = 7.0
+
+    def run(ref):
+        view = ref.at[1] if of_a_part else ref
+        before = view.swap(1.0, 0)
+        view.addupdate(2.0, 1)
+        if of_a_part:
+            view.addupdate(3.0, np.array([2, 2]))
+        view.set(7.0, (..., 1))
+        return before, view.get(), view.get((0, 1))
+
+    ref = olympus.new_ref(start)
+    before, now, one = transform(run)(ref)
+    np.testing.assert_array_equal(before, old)
+    np.testing.assert_array_equal(now, part)
+    np.testing.assert_array_equal(one, part[0, 1])
+    np.testing.assert_array_equal(ref[...], expected)
+    assert ref.at[1].size == 12
+
+
+def test_tracers_of_arrays_have_no_methods_of_refs():
+    names = ("get", "set", "swap", "addupdate")
+
+    @olympus.jit
+    def f(x):
+        assert not any(hasattr(x, name) for name in names)
+        return x
+
+    f(1.0)

@@ -191,12 +191,14 @@ class Access(NamedTuple):
     Attributes:
       get: what a ref holds at an index.
       set: writes values at an index.
+      swap: the same, and returns what stood there.
       add: adds values at an index.
       part: what `ref.at` returns.
     """
 
     get: Callable[[Any, Any], Any]
     set: Callable[[Any, Any, Any], None]
+    swap: Callable[[Any, Any, Any], Any]
     add: Callable[[Any, Any, Any], None]
     part: Callable[[Any], Any]
 
@@ -268,6 +270,18 @@ class Ref:
 
     def __setitem__(self, index: Any, values: Any) -> None:
         _Hook.access.set(self, index, values)
+
+    def get(self, idx: Any = None) -> Any:
+        """What it holds at an index; see `olympus.ref.get`."""
+        return _Hook.access.get(self, idx)
+
+    def set(self, value: Any, idx: Any = None) -> None:
+        """Writes a value at an index; see `olympus.ref.set`."""
+        _Hook.access.set(self, idx, value)
+
+    def swap(self, value: Any, idx: Any = None) -> Any:
+        """Writes a value and returns what stood there; see `olympus.ref.swap`."""
+        return _Hook.access.swap(self, idx, value)
 
     def addupdate(self, x: Any, idx: Any = None) -> None:
         """Adds values at an index; see `olympus.ref.addupdate`."""

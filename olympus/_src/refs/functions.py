@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
+from types import MethodType
 from typing import Any
 
 from olympus._src.core import avals as avals_
@@ -322,14 +324,41 @@ class RefView:
         """Number of axes."""
         return len(self.shape)
 
+    @property
+    def size(self) -> int:
+        """Number of elements."""
+        return math.prod(self.shape)
+
     def __getitem__(self, index: Any) -> Array:
         return self._whole[self._index][index]
 
     def __setitem__(self, index: Any, value: Any) -> None:
+        self._change(set, index, value)
+
+    def _change(
+        self, write: Callable[[Any, Any, Any], Any], index: Any, value: Any
+    ) -> Any:
         part = self._whole[self._index]
         ref = operations.new_ref_p.bind(part)
-        set(ref, index, value)
+        out = write(ref, index, value)
         self._whole[self._index] = refs.read_all(ref)
+        return out
+
+    def get(self, idx: Any = None) -> Array:
+        """What it holds at an index; see `olympus.ref.get`."""
+        return self[... if idx is None else idx]
+
+    def set(self, value: ArrayLike, idx: Any = None) -> None:
+        """Writes a value at an index; see `olympus.ref.set`."""
+        self._change(set, idx, value)
+
+    def swap(self, value: ArrayLike, idx: Any = None) -> Array:
+        """Writes a value and returns what stood there; see `olympus.ref.swap`."""
+        return self._change(swap, idx, value)
+
+    def addupdate(self, x: ArrayLike, idx: Any = None) -> None:
+        """Adds a value at an index; see `olympus.ref.addupdate`."""
+        self._change(addupdate, idx, x)
 
     def __repr__(self) -> str:
         return f"{self._whole!r}.at[{self._index!r}]"
@@ -352,13 +381,15 @@ class _At:
 
 def _install() -> None:
     """Gives refs, and tracers of refs, their brackets."""
-    refs.install_access(refs.Access(get, set, addupdate, _At))
+    refs.install_access(refs.Access(get, set, swap, addupdate, _At))
     tracer: Any = trace.Tracer
     tracer.__getitem__ = _dispatch(tracer.__getitem__, get)
     tracer.__setitem__ = _dispatch(tracer.__setitem__, set)
     part_of_array = tracer.at.fget
     tracer.at = property(_dispatch(part_of_array, _At), doc=tracer.at.__doc__)
-    tracer.addupdate = property(_bound_addupdate, doc="Adds to a ref.")
+    for name in ("get", "set", "swap", "addupdate"):
+        method = getattr(Ref, name)
+        setattr(tracer, name, property(_of_refs(method), doc=method.__doc__))
 
 
 def _dispatch(on_array: Callable[..., Any], on_ref: Callable[..., Any]) -> Any:
@@ -373,12 +404,17 @@ def _dispatch(on_array: Callable[..., Any], on_ref: Callable[..., Any]) -> Any:
     return method
 
 
-def _bound_addupdate(self: Any) -> Callable[..., None]:
-    if not refs.is_ref_type(self.aval):
+def _of_refs(method: Any) -> Callable[[Any], Any]:
+    """A method of refs as an attribute of tracers, which those of arrays lack."""
+
+    def bind(self: Any) -> Any:
+        if refs.is_ref_type(self.aval):
+            return MethodType(method, self)
         raise AttributeError(
-            f"{type(self).__name__!r} object has no attribute 'addupdate'"
+            f"{type(self).__name__!r} object has no attribute {method.__name__!r}"
         )
-    return lambda x, idx=None: addupdate(self, idx, x)
+
+    return bind
 
 
 _install()
