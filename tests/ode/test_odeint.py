@@ -105,6 +105,14 @@ def test_helpers_take_steps():
     assert ode.optimal_step_size(1.0, 0.0) == 10
 
 
+def test_states_of_16_bits_are_solved_to_their_precision():
+    y0 = jnp.ones(2, "bfloat16")
+    out = odeint(decay, y0, TIMES.astype(np.float32), 1.0, rtol=4e-3, atol=4e-3)
+    assert out.dtype == "bfloat16"
+    expected = np.exp(-(TIMES - TIMES[0]))[:, None].repeat(2, 1)
+    np.testing.assert_allclose(np.float32(out), expected, atol=0.02)
+
+
 ERRORS = [
     (TypeError, "func must be a function", lambda t: odeint(3, 1.0, t)),
     (TypeError, "y0 must be arrays", lambda t: odeint(decay, "y", t, 1.0)),
@@ -116,6 +124,11 @@ ERRORS = [
     ),
     (TypeError, "vector of floats, got f32", lambda t: odeint(decay, 1.0, t[None])),
     (ValueError, "got no times", lambda t: odeint(decay, 1.0, t[:0])),
+    (
+        ValueError,
+        "rtol or atol must be at least 9.8e-04 for a state of bfloat16",
+        lambda t: odeint(decay, jnp.ones(2, "bfloat16"), t, 1.0),
+    ),
     (TypeError, "must be like the state", lambda t: odeint(lambda y, t: (y,), 1.0, t)),
     (
         TypeError,

@@ -19,6 +19,8 @@ from olympus._src.ode.integration import Tolerance
 from olympus._src.ode.slopes import FlatSlope
 
 _NAME = "ode.odeint"
+# So many times finer than its rounding a state may be asked for: errors are estimated.
+_STEPS_OF_A_ROUNDING = 8
 
 
 def odeint(
@@ -54,7 +56,8 @@ def odeint(
     Raises:
       TypeError: `func` is not a function, its result is not like the state, `t` is not
         a vector of floats, or arguments are not arrays.
-      ValueError: there are no times.
+      ValueError: there are no times, or 16-bit states cannot be told apart as finely as
+        rtol and atol say.
 
     Source: Hairer, Nørsett and Wanner, Solving ordinary differential equations I; Chen
     et al., Neural ordinary differential equations, 2018, for the gradient.
@@ -79,6 +82,7 @@ def odeint(
     times = _check_times(t)
     state = tree.tree_map(lambda x: promotion.promote_inexact(x)[0], y0)
     _check_slope(func, state, times, args)
+    _check_tolerance(state, rtol, atol)
     converted, closed_over = closure_convert(func, state, times[0], *args)
     tolerance = Tolerance(float(rtol), float(atol), float(mxstep), float(hmax))
     flat, unravel = ravel_pytree(state)
@@ -119,6 +123,19 @@ def _check_times(t: Any) -> Any:
     if aval.shape[0] == 0:
         raise ValueError(f"{_NAME}: t must hold the time of y0 first, got no times")
     return creation.asarray(t)
+
+
+def _check_tolerance(state: Any, rtol: float, atol: float) -> None:
+    """Refuses steps so short that a state of 16 bits would stand still."""
+    for leaf in tree.tree_leaves(state):
+        dtype = avals.aval_of(leaf).dtype
+        finest = float(dtypes.finfo(dtype).eps) / _STEPS_OF_A_ROUNDING
+        if dtype.itemsize == 2 and max(float(rtol), float(atol)) < finest:
+            raise ValueError(
+                f"{_NAME}: rtol or atol must be at least {finest:.1e} for a state of "
+                f"{dtype}, got {rtol} and {atol}; give rtol={4 * finest:.1e}, or y0 in "
+                "float32"
+            )
 
 
 def _check_slope(func: Any, y0: Any, times: Any, args: Any) -> None:
