@@ -160,6 +160,28 @@ def test_rows_with_gaps():
             np.testing.assert_array_equal(x @ right, infinite)
 
 
+def test_elementwise_sums_and_products_of_booleans():
+    rng = np.random.default_rng(4)
+    a, b = (rng.random((2, 4, 5)) < 0.5).astype(bool)
+    x, y = bcoo(a), bcoo(b)
+    row = rng.random(5) < 0.5
+    for out, expected in [
+        (x + y, a | b),
+        (x + x, a),
+        (x * y, a & b),
+        (x * x, a),
+        (x * row, a & row),
+        (sparse.sparsify(jnp.logical_and)(x, y), a & b),
+        (sparse.sparsify(jnp.logical_or)(x, y), a | b),
+        (sparse.sparsify(jnp.logical_or)(x, row), a | row),
+    ]:
+        assert out.dtype == bool
+        np.testing.assert_array_equal(as_dense(out), expected)
+    integers = bcoo(a.astype(np.int32))
+    with pytest.raises(NotImplementedError, match="sparse rule for and"):
+        sparse.sparsify(jnp.bitwise_and)(integers, integers)
+
+
 def test_products_of_booleans():
     indices = np.array([[0, 1], [0, 1], [2, 2], [1, 0], [3, 3]])  # the last is padding
     data = np.array([True, True, False, True, True])

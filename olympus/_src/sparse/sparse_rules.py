@@ -10,6 +10,7 @@ from olympus._src.core.primitive import Primitive
 from olympus._src.lax import (
     arithmetic,
     bessel,
+    bitwise,
     choice,
     complex_numbers,
     concatenation,
@@ -224,6 +225,23 @@ def _div(x: Any, y: Any) -> Any:
     return with_data(x, bcoo_functions.divide_by_dense(x, y))
 
 
+# Sums and products of booleans, which are logical; of integers' bits there is no rule.
+
+
+def _or(x: Any, y: Any) -> Any:
+    if x.dtype != bool:
+        raise _dense_result("or")
+    if not (is_sparse(x) and is_sparse(y)):
+        return bitwise.or_p.bind(*map(conversion.todense, (x, y)))
+    return _add(x, y)
+
+
+def _and(x: Any, y: Any) -> Any:
+    if x.dtype != bool:
+        raise _dense_result("and")
+    return _mul(x, y)
+
+
 # -- products, shapes ------------------------------------------------------------------
 
 
@@ -314,6 +332,8 @@ _BCOO_RULES: dict[Primitive, Rule] = {
     arithmetic.sub_p: _sub,
     arithmetic.mul_p: _mul,
     arithmetic.div_p: _div,
+    bitwise.or_p: _or,
+    bitwise.and_p: _and,
     contraction.dot_general_p: _dot_general,
     families.transpose_p: _transpose,
     families.reduce_sum_p: _reduce_sum,
