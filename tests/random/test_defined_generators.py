@@ -103,3 +103,11 @@ ERRORS = [
 def test_errors(message, call):
     with pytest.raises(TypeError, match=message):
         call()
+
+
+@pytest.mark.parametrize("words", [1, 3])
+def test_keys_of_threefry_are_two_words(words):
+    counts = jnp.arange(3, dtype="uint32")
+    for key in (jnp.zeros(words, "uint32"), [jnp.uint32(0)] * words):
+        with pytest.raises(ValueError, match="the key must be two words, got shape"):
+            extend_random.threefry_2x32(key, counts)

@@ -143,6 +143,14 @@ REUSED = {
     "element in a program": lambda: olympus.jit(lambda k: draw(k[0]) + draw(k[0]))(
         keys()
     ),
+    "one unknown element": lambda: olympus.jit(lambda k, i: draw(k[i]) + draw(k[i]))(
+        random.split(random.key(0), 3), 1
+    ),
+    "one unknown slice": lambda: olympus.jit(
+        lambda k, i: [
+            olympus.vmap(draw)(lax.dynamic_slice(k, (i,), (2,))) for _ in range(2)
+        ]
+    )(random.split(random.key(0), 3), 1),
     "unknown element": lambda: olympus.jit(lambda k, i: draw(k[i]) + draw(k[0]))(
         keys(), 1
     ),

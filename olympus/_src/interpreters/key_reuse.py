@@ -328,11 +328,18 @@ def _follow_program(program: ir.Olympuspr) -> Signature:
     own = [key for keys in env.values() for key in keys.flat]
     arguments = [env.get(v) for v in inputs]
     uses = Uses()
+    equal = _EqualEquations()
     for eqn in program.eqns if _handles_keys(program) else ():
         uses.position = eqn.source
         operands = [env.get(v) for v in eqn.invars]
         rule = eqn.primitive.key_reuse
-        results = rule(uses, eqn, operands) if rule else move(eqn, operands)
+        first = equal.first(eqn)
+        if rule is not None:
+            results = rule(uses, eqn, operands)
+        elif first is eqn:
+            results = move(eqn, operands)
+        else:  # the same elements, whichever they are
+            results = [env.get(v) for v in first.outvars]
         for i, v in enumerate(eqn.outvars):
             if is_key(v.aval):
                 keys = None if results is None else results[i]
@@ -340,6 +347,33 @@ def _follow_program(program: ir.Olympuspr) -> Signature:
     return Signature(
         arguments, uses.marks_of(own), [env.get(v) for v in program.outvars]
     )
+
+
+class _EqualEquations:
+    """Which equations of a program compute what an earlier one has computed."""
+
+    def __init__(self) -> None:
+        self._values: dict[Any, Any] = {}
+        self._equations: dict[Any, ir.Eqn] = {}
+
+    def first(self, eqn: ir.Eqn) -> ir.Eqn:
+        """The first equation that computes the same: itself, or an earlier one."""
+        if eqn.effects:
+            return eqn
+        values = tuple(map(self._value, eqn.invars))
+        form = (eqn.primitive, tuple(sorted(eqn.params.items())), values)
+        try:
+            first = self._equations.setdefault(form, eqn)
+        except TypeError:  # a parameter that a library made without a hash
+            return eqn
+        self._values.update(zip(eqn.outvars, first.outvars, strict=True))
+        return first
+
+    def _value(self, atom: Any) -> Any:
+        """What stands for an operand: equal for equal values."""
+        if type(atom) is ir.Literal:
+            return atom.aval, np.asarray(atom.val).tobytes()
+        return self._values.get(atom, atom)
 
 
 def _handles_keys(program: ir.Olympuspr) -> bool:

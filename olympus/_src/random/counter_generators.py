@@ -251,6 +251,7 @@ def threefry_2x32(keypair: Any, count: Any) -> Any:
       uint32 of the shape of `count`.
 
     Raises:
+      ValueError: the key has not two words.
       TypeError: an argument is not of uint32.
 
     Example:
@@ -259,7 +260,14 @@ def threefry_2x32(keypair: Any, count: Any) -> Any:
       >>> random.threefry_2x32(key, counters).shape
       (3,)
     """
-    if isinstance(keypair, (tuple, list)):
+    is_pair = isinstance(keypair, (tuple, list))
+    shape = (len(keypair),) if is_pair else avals.aval_of(keypair).shape
+    if shape != (2,):
+        raise ValueError(
+            "extend.random.threefry_2x32: the key must be two words, got shape "
+            f"{shape}; pass an array of shape (2,)"
+        )
+    if is_pair:
         k1, k2 = keypair
     else:
         k1, k2 = (
