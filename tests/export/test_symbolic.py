@@ -170,3 +170,17 @@ import olympus.numpy
 olympus.jit(lambda x: x + 1).lower(1.0)
 assert not [m for m in sys.modules if m.startswith("olympus._src.core.symbolic.")]
 """)
+
+
+@pytest.mark.parametrize("by", ["b", "6"])
+def test_a_symbolic_number_of_largest_elements(by):
+    scope = export.SymbolicScope([f"k <= {by}"])
+    shapes = [export.symbolic_shape(text, scope=scope) for text in (by, "k")]
+    types = [olympus.ShapeDtypeStruct(shape, "float32") for shape in shapes]
+    largest = olympus.jit(lambda x, k: olympus.lax.top_k(x, k.shape[0]))
+    exported = export.export(largest)(*types)
+    x = np.float32([3, 1, 5, 2, 4, 0])
+    for k in (1, 4):
+        values, positions = exported.call(x, np.zeros(k, np.float32))
+        np.testing.assert_array_equal(values, np.sort(x)[::-1][:k])
+        np.testing.assert_array_equal(positions, np.argsort(-x)[:k])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import importlib
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from olympus._src import tree
@@ -16,6 +16,7 @@ from olympus._src.api import (
     signatures,
 )
 from olympus._src.api.tracing import TracedProgram
+from olympus._src.core import avals as avals_
 from olympus._src.core import ir, trace
 from olympus._src.core.primitive import LateRule
 from olympus._src.foundation import compile_notes, tracebacks
@@ -149,6 +150,21 @@ class _Stage:
         return self.out_tree.unflatten(structs)
 
 
+def _check_types(name: str, what: str, actual: Any, expected: Any) -> None:
+    """Raises TypeError where values have not the types of a program's variables."""
+    avals = [avals_.aval_of(x) for x in actual]
+    kinds = [(a.shape, a.dtype) for a in avals]
+    if kinds != [(v.aval.shape, v.aval.dtype) for v in expected]:
+        listed = [
+            ", ".join([a.short() for a in row])
+            for row in ([v.aval for v in expected], avals)
+        ]
+        raise TypeError(
+            f"{name}: {what} must be of types [{listed[0]}], got [{listed[1]}]; "
+            "convert them, or trace the function for these"
+        )
+
+
 class Traced(_Stage):
     """A function specialised to a signature, as an olympuspr.
 
@@ -208,6 +224,39 @@ class Traced(_Stage):
     def fun_name(self) -> str:
         """The function's name."""
         return self._traced.name
+
+    def closure_convert(self) -> tuple[list[Any], Callable[..., Any]]:
+        """The values that the function closed over, and a function of them.
+
+        Returns:
+          The values of the program's constants, and a function of a list of such
+          values and of the function's arguments, those that are static left out.
+
+        Example:
+          >>> import olympus
+          >>> import olympus.numpy as onp
+          >>> y = onp.arange(3.0)
+          >>> values, f = olympus.jit(lambda x: x + y).trace(1.0).closure_convert()
+          >>> f([2 * y], 1.0)
+          Array([1., 3., 5.], dtype=float32)
+        """
+        program, out_tree = self._traced.program, self.out_tree
+
+        def call(values: Any, *args: Any, **kwargs: Any) -> Any:
+            flat, in_tree = tree.tree_flatten((args, kwargs))
+            if in_tree != self.in_tree:
+                raise TypeError(
+                    f"{self.fun_name}, converted by closure_convert: arguments must "
+                    f"be of the structure {self.in_tree}, got {in_tree}; pass the "
+                    "values first, and no static arguments"
+                )
+            consts = tree.tree_leaves(values)
+            name = f"{self.fun_name}, converted by closure_convert"
+            _check_types(name, "values", consts, program.constvars)
+            _check_types(name, "arguments", flat, program.invars)
+            return out_tree.unflatten(ir.eval_olympuspr(program, consts, *flat))
+
+        return list(self._traced.consts), call
 
     def lower(
         self, *, lowering_platforms: Sequence[str] | None = None, **_: Any

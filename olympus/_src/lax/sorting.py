@@ -352,7 +352,7 @@ def _top_k_lower(ctx: Any, x: str, *, k: int, axis: int) -> list[str]:
         x = families.emit_transpose(ctx, x, aval, moved, order)
     out_avals = [_permute_aval(out, order) for out in ctx.avals_out]
     on_cpu = ctx.platform == "cpu"
-    if types.has_symbolic_size(moved):
+    if types.has_symbolic_size(moved) or types.has_symbolic_size(out_avals[0]):
         outs = dynamic_shapes.custom_call(
             ctx.block,
             "stablehlo.dynamic_top_k",

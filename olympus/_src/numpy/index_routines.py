@@ -584,10 +584,8 @@ def ix_(*args: ArrayLike) -> tuple[Array, ...]:
 
 def meshgrid(
     *xi: ArrayLike, copy: bool = True, sparse: bool = False, indexing: str = "xy"
-) -> list[Array]:
+) -> tuple[Array, ...]:
     """The coordinates of a grid from the coordinates of its axes.
-
-    Differs from NumPy: the result is a list, as in JAX, and not a tuple.
 
     Args:
       *xi: vectors of coordinates.
@@ -596,15 +594,15 @@ def meshgrid(
       indexing: "xy" for the first two axes in cartesian order, "ij" for matrix order.
 
     Returns:
-      A list of arrays, one for each vector.
+      Arrays, one for each vector.
 
     Source: NumPy, `numpy.meshgrid`.
 
     Example:
       >>> jnp.meshgrid(jnp.array([1, 2]), jnp.array([10, 20]))
-      [Array([[1, 2],
+      (Array([[1, 2],
              [1, 2]], dtype=int32), Array([[10, 10],
-             [20, 20]], dtype=int32)]
+             [20, 20]], dtype=int32))
     """
     check_arraylike("meshgrid", *xi)
     for x in xi:
@@ -621,8 +619,8 @@ def meshgrid(
             "numpy.meshgrid"
         )
     if not xi:
-        return []
-    return list(_meshgrid(*xi, sparse=bool(sparse), swap=indexing == "xy"))
+        return ()
+    return tuple(_meshgrid(*xi, sparse=bool(sparse), swap=indexing == "xy"))
 
 
 @evaluate.fuse
