@@ -276,6 +276,11 @@ def test_vmap_refuses_axes_that_are_no_batch_axes(axis):
         olympus.vmap(lambda a: a, out_axes=axis)(x)
 
 
+def test_vmap_of_sparse_arrays_refuses_results_that_are_no_arrays():
+    with pytest.raises(TypeError, match=r"<lambda> must return arrays and .* got 'x'"):
+        olympus.vmap(lambda a: "x")(_shared(sparse.BCOO, 5, 5))
+
+
 def test_results_of_mapped_sparse_arrays_are_added():
     x = _shared(sparse.BCOO, 5, 1)
     out = olympus.vmap(lambda a: a.todense(), out_axes=None, sum_match=True)(x)

@@ -181,6 +181,11 @@ class Elements:
             return self._build(size, y, axis)
         if is_container(y):
             return _types[type(y)].from_elt(self.from_element, size, y, axis)
+        if not avals_.is_array_like(y):
+            raise TypeError(
+                f"vmap: {self._name} must return arrays and containers that can be "
+                f"mapped, got {y!r} of type {type(y).__name__}"
+            )
         x, dim = self._trace.split(y)
         if axis is None:
             if dim is not None:
