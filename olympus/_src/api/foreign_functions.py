@@ -155,8 +155,8 @@ def ffi_lowering(
       >>> factor_p.multiple_results = True
       >>> _ = factor_p.def_abstract_eval(
       ...     lambda x, uplo: (x, x.update(shape=(), dtype=np.dtype('int32'))))
-      >>> mlir.register_lowering(
-      ...     factor_p, olympus.ffi.ffi_lowering('lapack_spotrf_ffi'))
+      >>> rule = olympus.ffi.ffi_lowering('lapack_spotrf_ffi')
+      >>> _ = mlir.register_lowering(factor_p, rule)
       >>> factor = olympus.jit(lambda x: factor_p.bind(x, uplo=np.uint8(ord('L')))[0])
       >>> factor(onp.eye(2) * 4)
       Array([[2., 0.],

@@ -251,8 +251,8 @@ def _batch_masked(axis: Any, parts: Parts, dims_of: Parts, body: Any, test: Any)
         return [active, *new, *[outs[i] for i in coupled]]
 
     def goes_on(active: Any, *_: Any) -> list[Any]:
-        # A condition of one element: in what is carried twice it would choose too.
-        return [reductions.reduce_or(active, (0,))]
+        # A condition of several elements would choose in what is carried twice, too.
+        return [reductions.reduce_or(active, (0,)) if coupled else active]
 
     first = ask(axis, parts.cond_consts, carry)
     carry = [first, *carry, *[carry[i] for i in coupled]]
