@@ -32,11 +32,14 @@ else:
 """
 
 
+@pytest.mark.parametrize("word", ["olympus", "jax"])
 @pytest.mark.parametrize("way", ["parse", "run"])
-def test_flags_set_settings(way):
+def test_flags_set_settings(way, word):
     pytest.importorskip("absl")
-    flags = ["--olympus_enable_x64", "--olympus_platforms=cpu"]
-    command = [sys.executable, "-c", SCRIPT, way, *flags]
+    flags = [f"--{word}_enable_x64", f"--{word}_platforms=cpu"]
+    door = ["-m", "olympus.compat.jax"] if word == "jax" else []
+    script = SCRIPT.replace("olympus", word)
+    command = [sys.executable, *door, "-c", script, way, *flags]
     out = subprocess.run(
         command, capture_output=True, text=True, check=True, env=dict(os.environ)
     )

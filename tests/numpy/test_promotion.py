@@ -53,6 +53,9 @@ _RECORDED = json.loads(
         (lambda: jnp.dot(1, 2), "int32", True),
         (lambda: jnp.argmax(jnp.ones(3)), "int32", False),
         (lambda: jnp.power(2.0, jnp.arange(2)), "float32", False),
+        (lambda: jnp.round(jnp.array(12.345), 2), "float32", True),
+        (lambda: jnp.array(12.345).round(-1), "float32", True),
+        (lambda: jnp.round(jnp.ones(2, "bfloat16"), 2), "bfloat16", False),
     ],
 )
 def test_dtype_and_weak_type(call, dtype, weak):

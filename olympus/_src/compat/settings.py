@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from olympus._src.foundation import absl_flags, public_settings
 from olympus._src.foundation import config as settings
-from olympus._src.foundation import public_settings
 
 _PREFIX = "jax_"
 
@@ -15,6 +15,12 @@ def _own(name: str) -> str | None:
     if name.startswith(_PREFIX):
         name = public_settings.PREFIX + name[len(_PREFIX) :]
     return name if name in public_settings.registry else None
+
+
+def _by_flags() -> dict[str, Any]:
+    """The settings by their names in JAX, which are those of flags."""
+    registry = public_settings.registry
+    return {_PREFIX + n[len(public_settings.PREFIX) :]: s for n, s in registry.items()}
 
 
 class Config:
@@ -57,11 +63,11 @@ class Config:
 
     def config_with_absl(self) -> None:
         """Defines a flag of absl for each setting."""
-        settings.config.config_with_absl()
+        absl_flags.define_flags(_by_flags())
 
     def parse_flags_with_absl(self) -> None:
         """Sets the settings that flags of the command line name, with absl."""
-        settings.config.parse_flags_with_absl()
+        absl_flags.parse_flags(_by_flags())
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith(_PREFIX) and _own(name) is None:

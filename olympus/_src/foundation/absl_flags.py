@@ -25,6 +25,9 @@ def _import_flags(what: str) -> ModuleType:
 def define_flags(settings: dict[str, State]) -> None:
     """Defines a flag for each setting; absl's `app.run` applies those that are given.
 
+    Args:
+      settings: by the names of their flags.
+
     Raises:
       ImportError: absl is not installed.
     """
@@ -60,12 +63,21 @@ def parse_flags(settings: dict[str, State]) -> None:
 
     Other flags stay, for the program to parse.
 
+    Args:
+      settings: by the names of their flags.
+
     Raises:
       ImportError: absl is not installed.
     """
     flags = _import_flags("parse_flags_with_absl")
     define_flags(settings)
-    own = ("--olympus_", "-olympus_", "--noolympus_", "-noolympus_")
-    arguments = [a for a in sys.argv[1:] if a.startswith(own)]
+    arguments = [a for a in sys.argv[1:] if _names_setting(a, settings)]
     flags.FLAGS([sys.argv[0], *arguments], known_only=True)
     _apply_flags(flags, settings)
+
+
+def _names_setting(argument: str, settings: dict[str, State]) -> bool:
+    """Whether a word of the command line is the flag of a setting."""
+    name = argument.lstrip("-").partition("=")[0]
+    is_flag = argument.startswith("-")
+    return is_flag and (name in settings or name.removeprefix("no") in settings)

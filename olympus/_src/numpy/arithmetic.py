@@ -843,7 +843,7 @@ def _round(x: Any, *, decimals: int) -> Any:
         out = lax.div(rint(lax.mul(x, factor)), factor)
     else:
         out = lax.mul(rint(lax.div(x, factor)), factor)
-    return lax.convert(out, kind.dtype)
+    return lax.convert(out, kind.dtype, kind.weak_type)
 
 
 def abs_int(n: int) -> int:

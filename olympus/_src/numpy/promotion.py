@@ -365,9 +365,9 @@ def watch_ranks(name: str, shapes: set[tuple[int, ...]]) -> None:
     listed = " and ".join(map(str, sorted(shapes, key=len)))
     if mode == "raise":
         raise ValueError(
-            f"numpy.{name}: operands must have equal numbers of axes while "
-            f"olympus_numpy_rank_promotion is 'raise', got shapes {listed}; add the "
-            "axes with expand_dims or reshape"
+            f"numpy.{name}: operands could not be broadcast together, as they must "
+            "have equal numbers of axes while olympus_numpy_rank_promotion is 'raise', "
+            f"got shapes {listed}; add the axes with expand_dims or reshape"
         )
     user_warnings.warn(
         f"numpy.{name}: axes are added to broadcast shapes {listed}; write them with "
