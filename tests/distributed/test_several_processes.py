@@ -296,3 +296,28 @@ for call, message in (
 
 def test_pmap_over_both_processes():
     processes.run_well(2, PMAP)
+
+
+RESHARD = """
+values = np.arange(32, dtype="float32").reshape(8, 4)
+kinds = (AxisType.Explicit,) * 2
+mesh = olympus.make_mesh((2, 2), ("x", "y"), kinds)
+devices = np.array(olympus.devices())[::-1].reshape(2, 2)
+back = Mesh(devices, ("x", "y"), kinds)
+place = NamedSharding(mesh, P("x", "y"))
+x = olympus.make_array_from_callback((8, 4), place, lambda i: values[i])
+for over in (mesh, back):
+    for spec in (P("y", "x"), P(None, "x"), P(), P(("y", "x"))):
+        y = olympus.reshard(x, NamedSharding(over, spec))
+        assert y.sharding.is_equivalent_to(NamedSharding(over, spec), 2)
+        for shard in y.addressable_shards:
+            np.testing.assert_array_equal(shard.data, values[shard.index])
+with olympus.set_mesh(mesh):
+    square = lambda x: (olympus.reshard(x, P("y", None)) ** 2).sum()
+    for shard in olympus.grad(square)(x).addressable_shards:
+        np.testing.assert_array_equal(shard.data, 2 * values[shard.index])
+"""
+
+
+def test_resharding_over_both_processes():
+    processes.run_well(2, RESHARD)

@@ -6,13 +6,13 @@ from collections.abc import Callable
 from typing import Any
 
 from olympus._src import tree
-from olympus._src.api import parameters, sharding_arguments
+from olympus._src.api import parameters, placement, sharding_arguments
 from olympus._src.api.jit import jit
 from olympus._src.core import avals as avals_
 from olympus._src.core import explicit_shardings
 from olympus._src.core.array_type import PyTree
 from olympus._src.foundation import source_info, tracebacks
-from olympus._src.interpreters import concrete_arrays, evaluate
+from olympus._src.interpreters import evaluate
 from olympus._src.lax import sharding_constraints
 from olympus._src.sharding import contexts
 from olympus._src.sharding.meshes import AxisType, Mesh, unknown_axis
@@ -73,7 +73,7 @@ def _reshard(x: Any, place: Any) -> Any:
     roles = [explicit_shardings.roles_of(avals_.aval_of(x))[0], sharding.spec.unreduced]
     moves = evaluate.is_evaluating() and isinstance(sharding.mesh, Mesh)
     if moves and not any(roles):
-        return concrete_arrays.on_sharding(x, sharding)
+        return placement.placed(x, sharding)
     return sharding_constraints.reshard(x, sharding)
 
 

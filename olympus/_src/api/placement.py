@@ -280,10 +280,7 @@ def _put(
     if sharding is None:
         return concrete_arrays.as_unplaced_array(x)
     _check_value(x, sharding, "device_put")
-    if _is_elsewhere(x) and not x.sharding.is_equivalent_to(sharding, x.ndim):
-        array = _put_over_processes(x, sharding)
-    else:
-        array = concrete_arrays.on_sharding(x, sharding)
+    array = placed(x, sharding)
     if type(x) is not ArrayImpl:
         return array
     if x.sharding.is_equivalent_to(sharding, x.ndim):  # memory is shared
@@ -291,6 +288,13 @@ def _put(
     if donate:
         x.delete()
     return array
+
+
+def placed(x: Any, sharding: Any) -> Any:
+    """A value of the host or an array, placed as a sharding says."""
+    if _is_elsewhere(x) and not x.sharding.is_equivalent_to(sharding, x.ndim):
+        return _put_over_processes(x, sharding)
+    return concrete_arrays.on_sharding(x, sharding)
 
 
 def _put_in_memory_of(sharding: Any, x: Any) -> Any:

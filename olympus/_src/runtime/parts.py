@@ -27,6 +27,7 @@ from olympus._src.runtime.shardings import (
     Part,
     Placement,
     Sharding,
+    SingleDeviceSharding,
     placement_of,
 )
 from olympus._src.runtime.versions import DeviceList
@@ -260,9 +261,33 @@ def _host_parts(
             yield p, transfer.to_host(part(buffer, i, aval), aval.dtype)
         return
     _wait_for(buffer)
-    places = _places(buffer._sharding)
+    sharding = buffer._sharding
+    if _can_separate(sharding, aval.dtype):
+        separate = versions.separate_parts(buffer, _sharding_of_each(sharding))
+        for i, p in different:
+            yield p, transfer.to_host(separate[i], aval.dtype)
+        return
+    places = _places(sharding)
     for i, p in different:
         yield p, _view(buffer, places[i], aval)
+
+
+def _can_separate(sharding: Any, dtype: np.dtype) -> bool:
+    """Whether all parts can be had in one step, and read without their type."""
+    return (
+        versions.SEPARATES_PARTS
+        and sharding.is_fully_addressable
+        and transfer.is_of_numpy(dtype)
+    )
+
+
+@functools.lru_cache(maxsize=256)
+def _sharding_of_each(sharding: Any) -> list[SingleDeviceSharding]:
+    kind = sharding.memory_kind
+    return [SingleDeviceSharding(d, kind) for d in sharding._internal_device_list]
+
+
+client.on_clear(_sharding_of_each.cache_clear)
 
 
 def _wait_for(buffer: Any) -> None:

@@ -86,6 +86,11 @@ def to_host(buffer: Any, dtype: np.dtype) -> np.ndarray:
     return _foreign_to_host(buffer, dtype)
 
 
+def is_of_numpy(dtype: np.dtype) -> bool:
+    """Whether NumPy itself has elements of this type."""
+    return bool(dtype.num < _FIRST_FOREIGN_DTYPE)
+
+
 def _foreign_to_host(buffer: Any, dtype: np.dtype) -> np.ndarray:
     if not has_host_view(buffer, dtype):
         return versions.to_numpy(buffer)

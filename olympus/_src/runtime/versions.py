@@ -9,10 +9,11 @@ from __future__ import annotations
 
 import functools
 import os
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from jaxlib import _hlo, _jax, version  # type: ignore[attr-defined]
+from jaxlib import _hlo, _jax, _pathways, version  # type: ignore[attr-defined]
 
 from olympus._src.foundation import source_info
 
@@ -88,6 +89,29 @@ copy_arrays = _jax.batched_copy_array_to_devices_with_sharding
 def reorder_shards(buffer: Any, sharding: Any) -> Any:
     """The buffer with its parts in the order of a sharding's devices; no copy."""
     return _jax.reorder_shards(buffer, sharding, REUSE_INPUT)
+
+
+# Other jaxlibs may mean something else by these arguments, and crash.
+SEPARATES_PARTS = JAXLIB_VERSION[:2] in ((0, 10), (0, 12))
+
+
+def separate_parts(buffer: Any, places: Sequence[Any]) -> list[Any]:
+    """The parts of a buffer as buffers that share its memory, in one step.
+
+    jaxlib ends the process where other processes hold parts. A part that is deleted or
+    donated leaves the whole broken, so these must not be given to users. They have no
+    aval.
+
+    Args:
+      buffer: of an array on several devices, all of this process.
+      places: for each of its devices a sharding of that device.
+    """
+    n = len(places)
+    sections = list(range(1, n + 1))  # where each ends along the one axis of devices
+    rows: list[list[Any]] = _pathways._split_by_mesh_axis(
+        [buffer], [-1], [n], 0, sections, [places], False
+    )
+    return rows[0]
 
 
 def result_handler(aval: Any, sharding: Any, committed: bool) -> Any:
