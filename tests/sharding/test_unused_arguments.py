@@ -8,6 +8,8 @@ import pytest
 import olympus
 import olympus.numpy as jnp
 from olympus import lax
+from olympus.extend import core
+from olympus.interpreters import partial_eval as pe
 from olympus.sharding import NamedSharding, SingleDeviceSharding
 from olympus.sharding import PartitionSpec as P
 from tests.sharding.meshes import divide, mesh
@@ -196,3 +198,17 @@ def test_arrays_that_the_option_divides_otherwise_are_refused():
     ):
         with pytest.raises(ValueError, match="must be divided as the option says"):
             olympus.jit(lambda x: x * 2, in_shardings=option)(x)
+
+
+def test_no_rule_for_dead_code_is_asked_where_nothing_depends_on_it():
+    p = core.Primitive("asked")
+    p.def_abstract_eval(lambda x: x)
+    asked = []
+
+    def rule(used, eqn):
+        asked.append(used)
+        return [True], eqn
+
+    pe.dce_rules[p] = rule
+    olympus.make_olympuspr(lambda x: (x, p.bind(x)))(1.0)
+    assert not asked

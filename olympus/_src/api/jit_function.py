@@ -260,7 +260,7 @@ class JitFunction(native_calls.Caller):
         traced = lookup[0]
         arrays = operands
         if client.several_devices():
-            used = self._used_arguments(traced)
+            used = self._used_arguments(traced, operands)
             device = call_placement.of_call(self._options, call, operands, used)
             arrays = concrete_arrays.on_device(operands, device, used)
         state = self._current_state()
@@ -354,12 +354,18 @@ class JitFunction(native_calls.Caller):
                 upgrade.start(entry.adopt)
             return entry
 
-    def _used_arguments(self, traced: TracedProgram) -> Sequence[bool] | None:
+    def _used_arguments(
+        self, traced: TracedProgram, values: Sequence[Any]
+    ) -> Sequence[bool] | None:
         """Which leaves of a call its program takes; None for all.
 
-        The others may be anywhere, and deleted.
+        The others may be anywhere, and deleted. Where no leaf says where it is, nothing
+        depends on that, and no rule for dead code is asked.
         """
         if self._options.keep_unused:
+            return None
+        places = concrete_arrays.committed_places(values)
+        if not self._divides and all(place is None for place in places):
             return None
         return partial_eval.used_inputs(traced.program)
 
@@ -496,7 +502,9 @@ class JitFunction(native_calls.Caller):
         ]
         call.avals = call_placement.argument_avals(self._options, call, call.avals)
         traced, note = tracing(call)
-        used = self._used_arguments(traced) if client.several_devices() else None
+        used = None
+        if client.several_devices():
+            used = self._used_arguments(traced, call.leaves)
         place = call_placement.of_call(self._options, call, call.leaves, used)
         return stages.Traced(traced, call, self, place, note)
 
