@@ -35,15 +35,13 @@ _AFTER = """
   distribution; some libraries ship none in either. Where they take hours, every
   second, fourth or eighth of their files ran, in the order of their names.
 - *step*: a compiled step of a small program; the median of three processes' best
-  medians. Those of flax, jaxopt, jraph, mctx and tinygp were taken where one process
-  of a side took up to twice as long as another.
+  medians.
 - *process*: the processor's time of our whole program, with imports, tracing and
   compilation; nothing is kept on disk between runs. The same *warm*: compiled programs
-  are on disk, on both sides, from a process before. Each is one process, on two cores
-  that other work shares: the same one took from 12 to 17 seconds. Those of numpyro and
-  tfp were taken where Python kept no bytecode of installed packages, so that JAX and
-  the libraries were compiled from their sources each time: they are better than users
-  see.
+  are on disk, on both sides, from a process before. Each is one process.
+
+Steps and processes are of 2026-11-26, on two cores otherwise idle, with the bytecode
+of all packages on disk.
 
 The table was made on CPU by
 
