@@ -146,13 +146,13 @@ def test_captured_arrays_that_were_deleted_are_told():
     for remove in (lambda x: x.delete(), olympus.jit(jnp.negative, donate_argnums=0)):
         table = jnp.arange(3.0)
 
-        def shifted(x, table=table):
+        def shift(x, table=table):
             return x + table
 
-        f = olympus.jit(shifted)
+        f = olympus.jit(shift)
         f(jnp.ones(3))
         remove(table)
-        with pytest.raises(RuntimeError, match=r"^shifted: an array of type f32\[3\] "):
+        with pytest.raises(RuntimeError, match=r"^shift: an array of type f32\[3\] "):
             f(jnp.ones(3))
 
 

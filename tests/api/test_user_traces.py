@@ -88,11 +88,11 @@ def loops(x):
 
 
 @olympus.custom_jvp
-def scaled(x, n):
+def scale(x, n):
     return x * n
 
 
-scaled.defjvp(lambda primals, tangents: (scaled(*primals), tangents[0] * primals[1]))
+scale.defjvp(lambda primals, tangents: (scale(*primals), tangents[0] * primals[1]))
 
 
 FUNCTIONS = {
@@ -100,7 +100,7 @@ FUNCTIONS = {
     "jit": (olympus.jit(lambda x: onp.sin(x) * 2 + x), ["pjit"]),
     "custom_jvp": (olympus.nn.relu, ["custom_jvp"]),
     "custom_vjp": (hundredfold, ["custom_vjp"]),
-    "integers": (lambda x: scaled(x, onp.arange(3)).sum(), None),
+    "integers": (lambda x: scale(x, onp.arange(3)).sum(), None),
     # Operations that JAX does not have, for which a library has no rule.
     "logaddexp": (lambda x: onp.logaddexp(x, 2 * x), ["mul", "custom_jvp"]),
     "i0": (onp.i0, ["custom_jvp"]),

@@ -221,7 +221,7 @@ def test_vmap_maps_batch_axes():
 
 
 @pytest.mark.slow
-def _shared(kind, data_batch, index_batch):
+def make_shared(kind, data_batch, index_batch):
     """An array of five matrices whose buffers have batches of one or of five."""
     rng = np.random.default_rng(1)
     data = rng.normal(size=(data_batch, 3)).astype(np.float32)
@@ -236,7 +236,7 @@ def _shared(kind, data_batch, index_batch):
 @pytest.mark.parametrize("kind", [sparse.BCOO, sparse.BCSR])
 @pytest.mark.parametrize("sizes", [(1, 1), (5, 1), (1, 5), (5, 5)])
 def test_vmap_repeats_buffers_that_all_elements_share(kind, sizes):
-    x = _shared(kind, *sizes)
+    x = make_shared(kind, *sizes)
     dense = as_dense(x)
     assert dense.shape == (5, 3, 4)
     vs = np.random.default_rng(2).normal(size=(5, 4)).astype(np.float32)
@@ -269,7 +269,7 @@ def test_nested_vmap_repeats_shared_buffers():
 
 @pytest.mark.parametrize("axis", [1, -1])
 def test_vmap_refuses_axes_that_are_no_batch_axes(axis):
-    x = _shared(sparse.BCOO, 5, 5)
+    x = make_shared(sparse.BCOO, 5, 5)
     with pytest.raises(ValueError, match=r"in_axes of a BCOO must be below n_batch=1"):
         olympus.vmap(lambda a: a.todense(), in_axes=axis)(x)
     with pytest.raises(ValueError, match=r"out_axes for a BCOO must be at most n_bat"):
@@ -278,11 +278,11 @@ def test_vmap_refuses_axes_that_are_no_batch_axes(axis):
 
 def test_vmap_of_sparse_arrays_refuses_results_that_are_no_arrays():
     with pytest.raises(TypeError, match=r"<lambda> must return arrays and .* got 'x'"):
-        olympus.vmap(lambda a: "x")(_shared(sparse.BCOO, 5, 5))
+        olympus.vmap(lambda a: "x")(make_shared(sparse.BCOO, 5, 5))
 
 
 def test_results_of_mapped_sparse_arrays_are_added():
-    x = _shared(sparse.BCOO, 5, 1)
+    x = make_shared(sparse.BCOO, 5, 1)
     out = olympus.vmap(lambda a: a.todense(), out_axes=None, sum_match=True)(x)
     np.testing.assert_allclose(out, as_dense(x).sum(0), rtol=1e-6)
 

@@ -73,7 +73,7 @@ def _reshard(x: Any, place: Any) -> Any:
     roles = [explicit_shardings.roles_of(avals_.aval_of(x))[0], sharding.spec.unreduced]
     moves = evaluate.is_evaluating() and isinstance(sharding.mesh, Mesh)
     if moves and not any(roles):
-        return placement.placed(x, sharding)
+        return placement.place_on(x, sharding)
     return sharding_constraints.reshard(x, sharding)
 
 

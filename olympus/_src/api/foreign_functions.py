@@ -192,13 +192,13 @@ def build_ffi_lowering_function(
     Returns:
       A function of the rule's context, of MLIR values and, by keyword, of attributes.
     """
-    rule = foreign_rules.ForeignRule(
+    rule = ffi_lowering(
         call_target_name,
         operand_layouts=operand_layouts,
         result_layouts=result_layouts,
-        config=backend_config,
-        open_layouts=skip_ffi_layout_processing,
-        options=lowering_args,
+        backend_config=backend_config,
+        skip_ffi_layout_processing=skip_ffi_layout_processing,
+        **lowering_args,
     )
 
     def build(ctx: Any, *operands: Any, **attributes: Any) -> Any:

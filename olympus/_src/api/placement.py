@@ -280,7 +280,7 @@ def _put(
     if sharding is None:
         return concrete_arrays.as_unplaced_array(x)
     _check_value(x, sharding, "device_put")
-    array = placed(x, sharding)
+    array = place_on(x, sharding)
     if type(x) is not ArrayImpl:
         return array
     if x.sharding.is_equivalent_to(sharding, x.ndim):  # memory is shared
@@ -290,8 +290,8 @@ def _put(
     return array
 
 
-def placed(x: Any, sharding: Any) -> Any:
-    """A value of the host or an array, placed as a sharding says."""
+def place_on(x: Any, sharding: Any) -> Any:
+    """Puts a value of the host, or an array, where a sharding says."""
     if _is_elsewhere(x) and not x.sharding.is_equivalent_to(sharding, x.ndim):
         return _put_over_processes(x, sharding)
     return concrete_arrays.on_sharding(x, sharding)

@@ -182,7 +182,7 @@ def _batch(axis: Any, args: Any, dims: Any, **params: Any) -> Any:
         if hoisted is not None:
             return hoisted
         inner_programs.refuse_unmasked("while_loop", body, test)
-        carried_twice = _coupled(body.out_avals)
+        carried_twice = _find_coupled(body.out_avals)
         if (test.effects or carried_twice) and not test.out_avals[0].shape:
             return _batch_masked(axis, parts, dims_of, body, test)
         mapped = [True] * len(mapped)
@@ -208,7 +208,7 @@ def _batch(axis: Any, args: Any, dims: Any, **params: Any) -> Any:
     return outs, carry_dims
 
 
-def _coupled(carry: Sequence[Any]) -> list[int]:
+def _find_coupled(carry: Sequence[Any]) -> list[int]:
     """Which values have rows that the computation of other rows may read."""
     kinds = [getattr(aval, "dtype", None) for aval in carry]
     return [i for i, kind in enumerate(kinds) if dtypes.couples_rows(kind)]
@@ -228,7 +228,7 @@ def _batch_masked(axis: Any, parts: Parts, dims_of: Parts, body: Any, test: Any)
     carry = loop_batching.carry_at_front(axis, parts.carry, dims_of.carry, all_carries)
     consts = parts.cond_consts + parts.body_consts
     ends = len(parts.cond_consts), len(consts)
-    coupled, count = _coupled(body.out_avals), len(carry)
+    coupled, count = _find_coupled(body.out_avals), len(carry)
 
     def map_program(
         closed: Any, where: Any, first: Any, dims: Any, carried: Any

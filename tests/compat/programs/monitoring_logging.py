@@ -21,17 +21,17 @@ jax.monitoring.register_event_duration_secs_listener(note_duration)
 
 
 @jax.jit
-def scaled(x):
+def scale(x):
     return x * 3 + 7
 
 
 x = jnp.arange(7.0)
 durations.clear()
-scaled(x)
+scale(x)
 for row in sorted({row for row in durations if "/core/compile/" in row[0]}):
     print(row)
 durations.clear()
-scaled(x)
+scale(x)
 print("second call", [row for row in durations if "/core/compile/" in row[0]])
 
 jax.monitoring.record_event("/mine/started")
@@ -44,7 +44,7 @@ print("/mine/ended" in events)
 
 class Records(logging.Handler):
     def emit(self, record):
-        if "scaled" in record.getMessage():
+        if "scale" in record.getMessage():
             names.append((record.name.split(".")[0], record.levelname))
 
 
@@ -53,6 +53,6 @@ handler = Records()
 logger = logging.getLogger("jax")
 logger.addHandler(handler)
 with jax.log_compiles():
-    scaled(jnp.arange(9.0))
+    scale(jnp.arange(9.0))
 print(set(names))
 logger.removeHandler(handler)
