@@ -33,10 +33,14 @@ class OptionalExtension(build_ext):
         )
 
 
+PARTS = {"calls": ["olympus/_src/native/host_values.h"], "products": []}
 EXTENSIONS = [
     Extension(
-        f"olympus._src.native.{name}", [f"olympus/_src/native/{name}.c"], optional=True
+        f"olympus._src.native.{name}",
+        [f"olympus/_src/native/{name}.c"],
+        depends=headers,
+        optional=True,
     )
-    for name in ("calls", "products")
+    for name, headers in PARTS.items()
 ]
 setup(ext_modules=EXTENSIONS, cmdclass={"build_ext": OptionalExtension})

@@ -303,7 +303,7 @@ class JitFunction(native_calls.Caller):
         if not known:
             return False
         evaluate.make_room(self._current_state().native_entries)
-        return self.keep(entry, order, args, kwargs)
+        return self.keep(entry, order, *args, **kwargs)
 
     def _keep_by_cheaper_key(
         self, entry: Entry, call: signatures.Call, arrays: Any, args: Any, kwargs: Any

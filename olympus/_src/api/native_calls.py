@@ -11,14 +11,13 @@ from collections.abc import Callable, Iterator
 from types import NoneType
 from typing import Any
 
-import numpy as np
-
 from olympus._src import native, tree
 from olympus._src.api import signatures
-from olympus._src.core import dtypes, trace
+from olympus._src.core import trace
 from olympus._src.foundation import caching, config, tracebacks
 from olympus._src.interpreters import concrete_arrays, evaluate
 from olympus._src.interpreters.compiled_programs import CompiledProgram
+from olympus._src.runtime import guards, staging
 
 IS_NATIVE = native.calls is not None
 _PLAIN_NODES = (tuple, list, dict)
@@ -32,7 +31,7 @@ class PythonCaller:
     def __get__(self, instance: Any, owner: Any = None) -> Any:
         return self if instance is None else PythonBoundCaller(self, instance)
 
-    def keep(self, entry: Any, order: Any, args: Any, kwargs: Any, /) -> bool:
+    def keep(self, entry: Any, order: Any, /, *args: Any, **kwargs: Any) -> bool:
         """Whether the entry is kept for calls like this one."""
         del entry, order, args, kwargs
         return False
@@ -94,8 +93,6 @@ def _place_number(sharding: Any) -> int:
 Caller: Any = native.calls.Caller if IS_NATIVE else PythonCaller
 
 if IS_NATIVE:
-    # Scalars of NumPy and Python, and NumPy's arrays; subclasses may be nodes of trees.
-    _scalars = [d.type for d in dtypes.supported_dtypes()]
     native.calls.connect(
         array_type=concrete_arrays.ArrayImpl,
         current=trace.current,
@@ -103,12 +100,17 @@ if IS_NATIVE:
         trace_context=config.trace_context,
         exact=caching.exact,
         as_operand=concrete_arrays.as_operand,
-        host_types=frozenset((bool, int, float, complex, np.ndarray, *_scalars)),
+        host_types=concrete_arrays.HOST_TYPES,
         record_types=tree.record_types,
         bound_attribute=_bound_attribute,
         hide=tracebacks.hide,
         place_number=_place_number,
+        staged_types=concrete_arrays.staged_types,
+        find_staged_type=concrete_arrays.find_staged_type,
+        slots=staging.free_slots,
+        add_slot=staging.add,
     )
+    native.calls.use_staging(not guards.are_active())
 
 
 class Entry:

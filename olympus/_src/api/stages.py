@@ -472,7 +472,7 @@ class Compiled(native_calls.Caller, _Stage):
         known, order = native_calls.leaf_order(call, args, kwargs)
         if known:
             evaluate.make_room(self._entries)
-            self.keep(self._entry, order, args, kwargs)
+            self.keep(self._entry, order, *args, **kwargs)
 
     def _explain_failure(
         self, error: Exception, entry: Any, /, *args: Any, **kwargs: Any

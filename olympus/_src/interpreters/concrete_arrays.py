@@ -11,7 +11,7 @@ from olympus._src.core import array_type, dtypes, high_values, refs, trace
 from olympus._src.core import avals as avals_
 from olympus._src.foundation import array_protocol, caching, config
 from olympus._src.runtime import array as array_
-from olympus._src.runtime import client, guards, placement, plugins, versions
+from olympus._src.runtime import client, guards, placement, plugins, staging, versions
 from olympus._src.runtime.shardings import (
     SingleDeviceSharding,
     default_placement,
@@ -140,6 +140,27 @@ def as_operand(x: Any, device: Any = None) -> Any:
     if high_values.are_in_use() and high_values.is_high_value(x):
         return HighOperand(avals_.aval_of(x), x, device)
     return as_unplaced_array(x, device)
+
+
+# Types of NumPy values that calls may copy to memory of their own, by the settings, the
+# dtype and the shape; None for those that they may not.
+staged_types: dict[Any, Any] = {}
+caching.register(staged_types.clear, "types of NumPy arguments")
+_MAX_STAGED_TYPES = 4096
+
+
+def find_staged_type(key: Any, x: Any) -> Any:
+    """The type of a NumPy value, if it may be staged; entered under the key.
+
+    `as_operand` gives an array of this type on the one device that there is.
+    """
+    aval = avals_.numpy_aval(x)
+    fits = aval.dtype is x.dtype and aval.storage is aval and aval is avals_.aval_of(x)
+    found = aval if fits and 0 < x.nbytes <= staging.MAX_BYTES else None
+    if len(staged_types) >= _MAX_STAGED_TYPES:
+        staged_types.clear()
+    staged_types[key] = found
+    return found
 
 
 def rows(x: ArrayImpl, step: int = 1) -> Iterator[ArrayImpl]:
@@ -370,6 +391,9 @@ def are_at_default(args: Sequence[Any]) -> bool:
 
 
 _OF_HOST = frozenset((np.ndarray, bool, int, float, complex))
+
+# And NumPy's scalars. Not their subclasses, which may be nodes of trees.
+HOST_TYPES = _OF_HOST.union(d.type for d in dtypes.supported_dtypes())
 
 
 def _stands_for_array(x: Any) -> bool:

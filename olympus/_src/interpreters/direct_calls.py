@@ -28,13 +28,13 @@ F = TypeVar("F", bound=Callable[..., Any])
 ArrayImpl = concrete_arrays.ArrayImpl
 
 
-def direct(program_name: str, operands: int = 0) -> Callable[[F], F]:
+def direct(program_name: str, operands: int = 1) -> Callable[[F], F]:
     """Has calls of a function run its one program at once, where C can find it.
 
     Args:
       program_name: that of the fused function that it calls.
       operands: how many of its leading arguments are arrays, even where they are
-        Python's numbers; other numbers are told by value.
+        numbers or NumPy's arrays; elsewhere numbers are told by value.
 
     Returns:
       A decorator. What it gives behaves as the function, which it stands for.
@@ -61,10 +61,8 @@ def is_direct(fun: Any) -> bool:
     return native.calls is not None and type(fun) is native.calls.Direct
 
 
-def _learner(
-    fun: Callable[..., Any], name: str, operands: int
-) -> Callable[[Any, Any], Any]:
-    def learn(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+def _learner(fun: Callable[..., Any], name: str, operands: int) -> Callable[..., Any]:
+    def learn(*args: Any, **kwargs: Any) -> Any:
         """The runner for calls of this kind, or None."""
         before = user_warnings.count()
         try:
@@ -78,15 +76,12 @@ def _learner(
 
 
 def _with_operands(args: tuple[Any, ...], operands: int) -> tuple[Any, ...]:
-    """The arguments, with arrays in place of the numbers among the operands."""
+    """The arguments, with arrays in place of the host's values among the operands."""
     leading = [
-        concrete_arrays.as_array(x) if type(x) in _NUMBERS else x
+        concrete_arrays.as_array(x) if type(x) in concrete_arrays.HOST_TYPES else x
         for x in args[:operands]
     ]
     return (*leading, *args[operands:])
-
-
-_NUMBERS = frozenset((bool, int, float, complex))
 
 
 def _find_runner(fun: Any, name: str, args: Any, kwargs: Any) -> Any:

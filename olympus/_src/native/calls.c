@@ -16,7 +16,7 @@
 #include <stddef.h>
 #include <structmember.h>
 
-#define VERSION 5 /* of what Python passes to and takes from this module */
+#define VERSION 6 /* of what Python passes to and takes from this module */
 
 #define N_PLACES 4
 
@@ -30,6 +30,10 @@ static struct {
   PyObject *trace_context;    /* gives the settings that tracing depends on */
   PyObject *exact;            /* the key of a static value */
   PyObject *as_operand;       /* the array of a value of the host */
+  PyObject *staged_types;     /* by settings, dtype and shape; None: never staged */
+  PyObject *find_staged_type; /* finds and enters one */
+  PyObject *slots;            /* by such a type a list of slots that nobody uses */
+  PyObject *add_slot;         /* makes another slot for a type */
   PyObject *host_types;       /* the types of such values, a set */
   PyObject *record_types;     /* namedtuples that are known to be nodes, a set */
   PyObject *bound_attribute;  /* an attribute of a bound caller */
@@ -40,12 +44,12 @@ static struct {
     PyObject *sharding, *number;
   } places[N_PLACES];         /* those that were met last */
   int next_place;
-  int several_devices;
+  int several_devices, stages;
 } shared;
 
 static struct {
   PyObject *storage, *explicit_, *is_ready;
-  PyObject *trace, *call, *sharding, *consume, *is_deleted, *delete, *slow, *failed;
+  PyObject *dtype, *shape, *trace, *call, *sharding, *consume, *is_deleted, *delete, *slow, *failed;
   PyObject *consume_token, *with_tokens; /* the second is a tuple of that name */
 } names;
 
@@ -83,6 +87,44 @@ static void free_object(PyObject *self, inquiry clear) {
   clear(self);
   type->tp_free(self);
   Py_DECREF(type);
+}
+
+/* What the collector and the last reference do to a type with these fields. */
+#define COLLECTED(name, type, first, last)                                     \
+  static int name##_traverse(PyObject *self, visitproc visit, void *arg) {     \
+    return visit_held(self, HELD(type, first, last), visit, arg);              \
+  }                                                                            \
+  static int name##_clear(PyObject *self) {                                    \
+    return clear_held(self, HELD(type, first, last));                          \
+  }                                                                            \
+  static void name##_dealloc(PyObject *self) { free_object(self, name##_clear); }
+
+/* ---- errors that the Python side looks at ------------------------------------------- */
+
+typedef struct {
+  PyObject *type, *error, *traceback;
+} Raised;
+
+/* Takes the error that is set, with its traceback in it. */
+static Raised take_error(void) {
+  Raised raised;
+  PyErr_Fetch(&raised.type, &raised.error, &raised.traceback);
+  PyErr_NormalizeException(&raised.type, &raised.error, &raised.traceback);
+  if (raised.traceback != NULL)
+    PyException_SetTraceback(raised.error, raised.traceback);
+  return raised;
+}
+
+/* Sets it again, unless another one is set; the Python side may have shortened it. */
+static void set_error(Raised raised) {
+  if (PyErr_Occurred()) {
+    Py_XDECREF(raised.type);
+    Py_XDECREF(raised.error);
+    Py_XDECREF(raised.traceback);
+    return;
+  }
+  Py_XSETREF(raised.traceback, PyException_GetTraceback(raised.error));
+  PyErr_Restore(raised.type, raised.error, raised.traceback);
 }
 
 /* ---- reading an array through Python's buffer protocol ------------------------------ */
@@ -152,6 +194,7 @@ typedef struct {
   PyObject *division;
   PyObject *first; /* a tuple: the constants' buffers, which come before the caller's */
   PyObject *kept;  /* None, or a tuple: the positions of the caller's that it takes */
+  int stages;      /* how often it may still be running when its call returns */
 } Runner;
 
 static PyObject *new_array(PyObject *buffer, PyObject *aval, PyObject *committed) {
@@ -227,20 +270,10 @@ static PyObject *build(Runner *self, PyObject *form, PyObject *raw, Py_ssize_t *
 
 /* Has the Python side raise what a user should see for the error that is set. */
 static void explain_error(Runner *self, PyObject *buffers) {
-  PyObject *type, *error, *traceback;
-  PyErr_Fetch(&type, &error, &traceback);
-  PyErr_NormalizeException(&type, &error, &traceback);
-  if (traceback != NULL) PyException_SetTraceback(error, traceback);
-  PyObject *args[] = {error, buffers};
-  PyObject *out = PyObject_Vectorcall(self->on_error, args, 2, NULL);
-  if (out == NULL) { /* it raised another one */
-    Py_XDECREF(type);
-    Py_XDECREF(error);
-    Py_XDECREF(traceback);
-    return;
-  }
-  Py_DECREF(out);
-  PyErr_Restore(type, error, traceback);
+  Raised raised = take_error();
+  PyObject *args[] = {raised.error, buffers};
+  Py_XDECREF(PyObject_Vectorcall(self->on_error, args, 2, NULL));
+  set_error(raised);
 }
 
 /* The raw results of a run, which `results` is, or an error set. */
@@ -344,7 +377,10 @@ static PyObject *select_buffers(Runner *self, PyObject *buffers) {
   return selected;
 }
 
-static PyObject *run_buffers(Runner *self, PyObject *buffers) {
+static int has_ended(Runner *self, PyObject *raw);
+
+/* Says in `ended`, if it is not NULL, whether nothing reads the arguments any more. */
+static PyObject *run_buffers(Runner *self, PyObject *buffers, int *ended) {
   buffers = select_buffers(self, buffers);
   if (buffers == NULL) return NULL;
   PyObject *out = NULL, *raw = self->division == Py_None ? run_plain(self, buffers)
@@ -353,6 +389,7 @@ static PyObject *run_buffers(Runner *self, PyObject *buffers) {
     Py_DECREF(buffers);
     return NULL;
   }
+  if (ended != NULL) *ended = has_ended(self, raw);
   if (PyTuple_GET_SIZE(self->donated) == 0 || delete_donated(self, buffers) == 0) {
     Py_ssize_t next = 0;
     out = build(self, self->form, raw, &next);
@@ -368,7 +405,7 @@ static PyObject *runner_vectorcall(PyObject *self, PyObject *const *args, size_t
     PyErr_SetString(PyExc_TypeError, "a Runner takes one list of buffers");
     return NULL;
   }
-  return run_buffers((Runner *)self, args[0]);
+  return run_buffers((Runner *)self, args[0], NULL);
 }
 
 /* How many results a form takes; -1 with an error if it is none. */
@@ -440,15 +477,7 @@ static PyObject *runner_new(PyTypeObject *type, PyObject *args, PyObject *kwargs
   return (PyObject *)self;
 }
 
-static int runner_traverse(PyObject *self, visitproc visit, void *arg) {
-  return visit_held(self, HELD(Runner, run, kept), visit, arg);
-}
-
-static int runner_clear(PyObject *self) {
-  return clear_held(self, HELD(Runner, run, kept));
-}
-
-static void runner_dealloc(PyObject *self) { free_object(self, runner_clear); }
+COLLECTED(runner, Runner, run, kept)
 
 /* A runner of the same program whose results have another form. */
 static PyObject *runner_with_form(PyObject *object, PyObject *form) {
@@ -459,6 +488,7 @@ static PyObject *runner_with_form(PyObject *object, PyObject *form) {
   if (other != NULL) {
     Py_SETREF(((Runner *)other)->first, Py_NewRef(self->first));
     Py_SETREF(((Runner *)other)->kept, Py_NewRef(self->kept));
+    ((Runner *)other)->stages = self->stages;
   }
   return other;
 }
@@ -489,6 +519,7 @@ static PyMethodDef runner_methods[] = {
 static PyMemberDef runner_members[] = {
     {"__vectorcalloffset__", T_PYSSIZET, offsetof(Runner, vectorcall), READONLY},
     {"form", T_OBJECT_EX, offsetof(Runner, form), READONLY},
+    {"stages", T_INT, offsetof(Runner, stages), 0},
     {NULL}};
 
 static PyType_Slot runner_slots[] = {
@@ -656,18 +687,7 @@ static int walk_dict(Walk *walk, PyObject *dict) {
   return WALKED;
 }
 
-static int walk_host_value(Walk *walk, PyObject *value) {
-  PyObject *array = PyObject_CallOneArg(shared.as_operand, value);
-  if (array == NULL) {
-    if (!PyErr_ExceptionMatches(PyExc_Exception)) return FAILED;
-    PyErr_Clear(); /* the Python path raises it with the argument's name */
-    return UNKNOWN;
-  }
-  int outcome = UNKNOWN;
-  if (Py_IS_TYPE(array, shared.array_type)) outcome = walk_array(walk, array);
-  Py_DECREF(array);
-  return outcome;
-}
+#include "host_values.h"
 
 static int walk_node(Walk *walk, PyObject *value) {
   PyObject *type = (PyObject *)Py_TYPE(value);
@@ -779,15 +799,6 @@ static PyObject *ordered(Walk *walk, PyObject *order) {
   return list;
 }
 
-static PyObject *run_entry(PyObject *entry, PyObject *buffers) {
-  PyObject *call = PyObject_GetAttr(entry, names.call);
-  if (call == NULL) return NULL;
-  PyObject *out = Py_IS_TYPE(call, runner_type) ? run_buffers((Runner *)call, buffers)
-                                                : PyObject_CallOneArg(call, buffers);
-  Py_DECREF(call);
-  return out;
-}
-
 static int is_evaluating(void) {
   PyObject *trace = PyObject_GetAttr(shared.current, names.trace);
   if (trace == NULL) return -1;
@@ -816,46 +827,64 @@ static PyObject *call_method(PyObject *self, PyObject *name, PyObject *const *fi
 /* Lets the Python side raise a better error than the one that is set. */
 static void explain_call(PyObject *self, PyObject *entry, PyObject *const *args,
                          Py_ssize_t nargs, PyObject *kwnames) {
-  PyObject *type, *error, *traceback;
-  PyErr_Fetch(&type, &error, &traceback);
-  PyErr_NormalizeException(&type, &error, &traceback);
-  if (traceback != NULL) PyException_SetTraceback(error, traceback);
-  PyObject *first[] = {error, entry};
-  PyObject *out = call_method(self, names.failed, first, 2, args, nargs, kwnames);
-  if (out == NULL) {
-    Py_XDECREF(type);
-    Py_XDECREF(error);
-    Py_XDECREF(traceback);
-    return;
-  }
-  Py_DECREF(out);
-  /* Its own, which the Python side may have shortened. */
-  Py_XSETREF(traceback, PyException_GetTraceback(error));
-  PyErr_Restore(type, error, traceback);
+  Raised raised = take_error();
+  PyObject *first[] = {raised.error, entry};
+  Py_XDECREF(call_method(self, names.failed, first, 2, args, nargs, kwnames));
+  set_error(raised);
 }
 
-/* The entry of a call, and its buffers in a list; NULL without an error: unknown. */
-static PyObject *find_entry(Caller *self, PyObject *const *args, Py_ssize_t nargs,
-                            PyObject *kwnames, PyObject **buffers) {
+/* What runs a call, and on what. */
+typedef struct {
+  PyObject *entry, *call; /* the second is the entry's */
+  PyObject *buffers;      /* a list */
+  PyObject *slots;        /* those among the buffers, a list, or NULL for none */
+} Found;
+
+static void found_end(Found *found) {
+  Py_CLEAR(found->entry);
+  Py_CLEAR(found->call);
+  Py_CLEAR(found->buffers);
+  Py_CLEAR(found->slots);
+}
+
+/* Puts the buffers in place, or finds nothing if something failed: the Python path says
+   what, such as an argument that cannot be hashed, compared or moved. */
+static void place_found(Found *found) {
+  if (found->call == NULL || found->buffers == NULL ||
+      place_hosts(found->call, found->buffers, &found->slots) != WALKED)
+    found_end(found);
+  if (PyErr_Occurred() && PyErr_ExceptionMatches(PyExc_Exception)) PyErr_Clear();
+}
+
+static PyObject *run_found(Found *found) {
+  if (!Py_IS_TYPE(found->call, runner_type))
+    return PyObject_CallOneArg(found->call, found->buffers);
+  int ended = 0;
+  PyObject *out = run_buffers((Runner *)found->call, found->buffers,
+                              found->slots == NULL ? NULL : &ended);
+  Py_CLEAR(found->buffers);
+  if (ended) lay_back(found->slots);
+  return out;
+}
+
+/* Finds what runs a call; its entry is NULL, without an error, if that is unknown. */
+static void find_entry(Caller *self, PyObject *const *args, Py_ssize_t nargs,
+                       PyObject *kwnames, Found *found) {
   Walk walk;
-  PyObject *key = NULL, *entry = NULL;
+  PyObject *key = NULL;
   walk_start(&walk);
   int outcome = find_key(self, &walk, args, nargs, kwnames, &key);
   if (outcome == WALKED) {
-    PyObject *found = PyDict_GetItemWithError(self->table, key); /* borrowed */
-    if (found != NULL) {
-      Py_INCREF(found);
-      *buffers = ordered(&walk, PyTuple_GET_ITEM(found, 1));
-      if (*buffers != NULL) entry = Py_NewRef(PyTuple_GET_ITEM(found, 0));
-      Py_DECREF(found);
+    PyObject *known = PyDict_GetItemWithError(self->table, key); /* borrowed */
+    if (known != NULL) {
+      found->entry = Py_NewRef(PyTuple_GET_ITEM(known, 0));
+      found->buffers = ordered(&walk, PyTuple_GET_ITEM(known, 1));
+      found->call = PyObject_GetAttr(found->entry, names.call);
     }
     Py_DECREF(key);
   }
   walk_end(&walk);
-  /* A static value that cannot be hashed or compared: the Python path says so. */
-  if (entry == NULL && PyErr_Occurred() && PyErr_ExceptionMatches(PyExc_Exception))
-    PyErr_Clear();
-  return entry;
+  place_found(found);
 }
 
 static PyObject *caller_vectorcall(PyObject *object, PyObject *const *args,
@@ -865,13 +894,12 @@ static PyObject *caller_vectorcall(PyObject *object, PyObject *const *args,
   int evaluating = is_evaluating();
   if (evaluating < 0) return NULL;
   if (evaluating && PyDict_GET_SIZE(self->table) > 0) {
-    PyObject *buffers = NULL;
-    PyObject *entry = find_entry(self, args, nargs, kwnames, &buffers);
-    if (entry != NULL) {
-      PyObject *out = run_entry(entry, buffers);
-      Py_DECREF(buffers);
-      if (out == NULL) explain_call(object, entry, args, nargs, kwnames);
-      Py_DECREF(entry);
+    Found found = {NULL, NULL, NULL, NULL};
+    find_entry(self, args, nargs, kwnames, &found);
+    if (found.entry != NULL) {
+      PyObject *out = run_found(&found);
+      if (out == NULL) explain_call(object, found.entry, args, nargs, kwnames);
+      found_end(&found);
       return out;
     }
     if (PyErr_Occurred()) return NULL;
@@ -879,37 +907,20 @@ static PyObject *caller_vectorcall(PyObject *object, PyObject *const *args,
   return call_method(object, names.slow, NULL, 0, args, nargs, kwnames);
 }
 
-/* keep(entry, order, args, kwargs): the entry for calls like this one. */
-static PyObject *caller_keep(PyObject *object, PyObject *const *args,
-                             Py_ssize_t nargs) {
+/* keep(entry, order, *args, **kwargs): the entry for calls like this one. */
+static PyObject *caller_keep(PyObject *object, PyObject *const *args, Py_ssize_t nargs,
+                             PyObject *kwnames) {
   Caller *self = (Caller *)object;
-  if (nargs != 4 || !PyTuple_Check(args[2]) || !PyDict_Check(args[3]) ||
-      !(args[1] == Py_None || PyTuple_Check(args[1]))) {
-    PyErr_SetString(PyExc_TypeError, "keep: takes entry, order, args and kwargs");
+  if (nargs < 2 || !(args[1] == Py_None || PyTuple_Check(args[1]))) {
+    PyErr_SetString(PyExc_TypeError, "keep: takes entry, order, and the arguments");
     return NULL;
-  }
-  Py_ssize_t npos = PyTuple_GET_SIZE(args[2]), nkw = PyDict_GET_SIZE(args[3]);
-  PyObject **all = PyMem_New(PyObject *, npos + nkw + 1), *kwnames = PyTuple_New(nkw);
-  if (all == NULL || kwnames == NULL) {
-    PyMem_Free(all);
-    Py_XDECREF(kwnames);
-    return PyErr_NoMemory();
-  }
-  for (Py_ssize_t i = 0; i < npos; i++) all[i] = PyTuple_GET_ITEM(args[2], i);
-  PyObject *name, *value;
-  Py_ssize_t at = 0;
-  for (Py_ssize_t i = 0; PyDict_Next(args[3], &at, &name, &value); i++) {
-    PyTuple_SET_ITEM(kwnames, i, Py_NewRef(name));
-    all[npos + i] = value;
   }
   Walk walk;
   PyObject *key = NULL;
   walk_start(&walk);
-  int outcome = find_key(self, &walk, all, npos, kwnames, &key);
+  int outcome = find_key(self, &walk, args + 2, nargs - 2, kwnames, &key);
   Py_ssize_t count = walk.buffers.size;
   walk_end(&walk);
-  PyMem_Free(all);
-  Py_DECREF(kwnames);
   if (outcome == FAILED) return NULL;
   if (outcome == UNKNOWN) Py_RETURN_FALSE;
   int done = -1;
@@ -957,15 +968,7 @@ static PyObject *caller_look_up(PyObject *object, PyObject *args) {
   Py_RETURN_NONE;
 }
 
-static int caller_traverse(PyObject *self, visitproc visit, void *arg) {
-  return visit_held(self, HELD(Caller, table, static_names), visit, arg);
-}
-
-static int caller_clear(PyObject *self) {
-  return clear_held(self, HELD(Caller, table, static_names));
-}
-
-static void caller_dealloc(PyObject *self) { free_object(self, caller_clear); }
+COLLECTED(caller, Caller, table, static_names)
 
 /* ---- BoundCaller: a caller as the method of an instance ---------------------------- */
 
@@ -1034,15 +1037,7 @@ static Py_hash_t bound_hash(PyObject *object) {
   return mixed == -1 ? -2 : mixed;
 }
 
-static int bound_traverse(PyObject *self, visitproc visit, void *arg) {
-  return visit_held(self, HELD(BoundCaller, function, instance), visit, arg);
-}
-
-static int bound_clear(PyObject *self) {
-  return clear_held(self, HELD(BoundCaller, function, instance));
-}
-
-static void bound_dealloc(PyObject *self) { free_object(self, bound_clear); }
+COLLECTED(bound, BoundCaller, function, instance)
 
 static PyMemberDef bound_members[] = {
     {"__vectorcalloffset__", T_PYSSIZET, offsetof(BoundCaller, vectorcall), READONLY},
@@ -1083,8 +1078,8 @@ static PyObject *caller_init_subclass(PyObject *cls, PyObject *unused) {
 
 static PyMethodDef caller_methods[] = {
     {"__init_subclass__", caller_init_subclass, METH_NOARGS | METH_CLASS, NULL},
-    {"keep", (PyCFunction)(void (*)(void))caller_keep, METH_FASTCALL,
-     "keep(entry, order, args, kwargs): the entry for calls like this one; says "
+    {"keep", (PyCFunction)(void (*)(void))caller_keep, METH_FASTCALL | METH_KEYWORDS,
+     "keep(entry, order, *args, **kwargs): the entry for calls like this one; says "
      "whether such calls can be kept."},
     {"look_up", caller_look_up, METH_VARARGS,
      "look_up(table, static_nums, static_names): where programs are found."},
@@ -1114,16 +1109,12 @@ static PyType_Spec caller_spec = {
 
 /* Takes the library's own frames out of the error that is set. */
 static void hide_frames(void) {
-  PyObject *type, *error, *traceback;
   if (shared.hide == NULL || !PyErr_ExceptionMatches(PyExc_Exception)) return;
-  PyErr_Fetch(&type, &error, &traceback);
-  PyErr_NormalizeException(&type, &error, &traceback);
-  if (traceback != NULL) PyException_SetTraceback(error, traceback);
-  PyObject *done = PyObject_CallOneArg(shared.hide, error);
+  Raised raised = take_error();
+  PyObject *done = PyObject_CallOneArg(shared.hide, raised.error);
   if (done == NULL) PyErr_Clear();
   Py_XDECREF(done);
-  Py_XSETREF(traceback, PyException_GetTraceback(error));
-  PyErr_Restore(type, error, traceback);
+  set_error(raised);
 }
 
 /* ---- Direct: an operation on arrays that is one program ------------------------------ */
@@ -1163,12 +1154,13 @@ static int walk_operand(Walk *walk, PyObject *value) {
   return walk_static(walk, value);
 }
 
-/* Numbers among the operands are arrays; anywhere else they are told by value. */
+/* Values of the host among the operands are arrays; anywhere else numbers are told by
+   value, and NumPy's arrays not at all. */
 static int walk_leading(Walk *walk, PyObject *value) {
-  if (PyFloat_CheckExact(value) || PyLong_CheckExact(value) || PyBool_Check(value) ||
-      PyComplex_CheckExact(value))
-    return walk_host_value(walk, value);
-  return walk_operand(walk, value);
+  if (Py_IS_TYPE(value, shared.array_type)) return walk_array(walk, value);
+  int known = PySet_Contains(shared.host_types, (PyObject *)Py_TYPE(value));
+  if (known < 0) return FAILED;
+  return known ? walk_host_value(walk, value) : walk_operand(walk, value);
 }
 
 static int find_direct_key(Direct *self, Walk *walk, PyObject *const *args,
@@ -1190,49 +1182,32 @@ static int find_direct_key(Direct *self, Walk *walk, PyObject *const *args,
   return row_as_tuple(tokens, key);
 }
 
-/* Has the Python side say what runs calls like this one. */
-static PyObject *learn_call(Direct *self, PyObject *const *args, Py_ssize_t nargs,
-                            PyObject *kwnames) {
-  PyObject *kwargs = PyDict_New(), *positional = PyTuple_New(nargs), *out = NULL;
-  Py_ssize_t nkw = kwnames == NULL ? 0 : PyTuple_GET_SIZE(kwnames);
-  for (Py_ssize_t i = 0; positional != NULL && i < nargs; i++)
-    PyTuple_SET_ITEM(positional, i, Py_NewRef(args[i]));
-  int failed = kwargs == NULL || positional == NULL;
-  for (Py_ssize_t i = 0; !failed && i < nkw; i++)
-    failed = PyDict_SetItem(kwargs, PyTuple_GET_ITEM(kwnames, i), args[nargs + i]) < 0;
-  if (!failed)
-    out = PyObject_CallFunctionObjArgs(self->learn, positional, kwargs, NULL);
-  Py_XDECREF(positional);
-  Py_XDECREF(kwargs);
-  return out;
-}
-
-/* What runs the call, with its buffers; NULL without an error: the function does. */
-static PyObject *find_runner(Direct *self, PyObject *const *args, Py_ssize_t nargs,
-                             PyObject *kwnames, PyObject **buffers) {
+/* Finds what runs the call; nothing, without an error, if the function does. */
+static void find_runner(Direct *self, PyObject *const *args, Py_ssize_t nargs,
+                        PyObject *kwnames, Found *found) {
   Walk walk;
-  PyObject *key = NULL, *runner = NULL;
+  PyObject *key = NULL;
   walk_start(&walk);
   int outcome = find_direct_key(self, &walk, args, nargs, kwnames, &key);
   if (outcome == WALKED) {
-    PyObject *found = PyDict_GetItemWithError(self->table, key); /* borrowed */
-    if (found == NULL && !PyErr_Occurred()) {
+    PyObject *known = PyDict_GetItemWithError(self->table, key); /* borrowed */
+    if (known == NULL && !PyErr_Occurred()) {
       if (PyDict_GET_SIZE(self->table) >= MAX_DIRECT) PyDict_Clear(self->table);
       PyDict_SetItem(self->table, key, Py_None);
-    } else if (found == Py_None) { /* the second call: worth learning */
-      PyObject *learned = learn_call(self, args, nargs, kwnames);
+    } else if (known == Py_None) { /* the second call: worth learning */
+      PyObject *learned = PyObject_Vectorcall(self->learn, args, nargs, kwnames);
       if (learned != NULL) {
         PyDict_SetItem(self->table, key, learned == Py_None ? Py_False : learned);
         Py_DECREF(learned);
       }
-    } else if (found != NULL && Py_IS_TYPE(found, runner_type)) {
-      *buffers = ordered(&walk, Py_None);
-      if (*buffers != NULL) runner = Py_NewRef(found);
+    } else if (known != NULL && Py_IS_TYPE(known, runner_type)) {
+      found->call = Py_NewRef(known);
+      found->buffers = ordered(&walk, Py_None);
     }
     Py_DECREF(key);
   }
   walk_end(&walk);
-  return runner;
+  place_found(found);
 }
 
 static PyObject *direct_vectorcall(PyObject *object, PyObject *const *args,
@@ -1242,12 +1217,11 @@ static PyObject *direct_vectorcall(PyObject *object, PyObject *const *args,
   int learns = self->learn != Py_None, evaluating = learns ? is_evaluating() : 0;
   if (evaluating < 0) return NULL;
   if (evaluating) {
-    PyObject *buffers = NULL;
-    PyObject *runner = find_runner(self, args, nargs, kwnames, &buffers);
-    if (runner != NULL) {
-      PyObject *out = run_buffers((Runner *)runner, buffers);
-      Py_DECREF(runner);
-      Py_DECREF(buffers);
+    Found found = {NULL, NULL, NULL, NULL};
+    find_runner(self, args, nargs, kwnames, &found);
+    if (found.call != NULL) {
+      PyObject *out = run_found(&found);
+      found_end(&found);
       if (out != NULL || !PyErr_ExceptionMatches(PyExc_Exception)) return out;
       PyErr_Clear(); /* the function raises it with all that it says */
     } else if (PyErr_Occurred()) {
@@ -1280,17 +1254,11 @@ static PyObject *direct_new(PyTypeObject *type, PyObject *args, PyObject *kwargs
   return (PyObject *)self;
 }
 
-static int direct_traverse(PyObject *self, visitproc visit, void *arg) {
-  return visit_held(self, HELD(Direct, fun, dict), visit, arg);
-}
+COLLECTED(direct, Direct, fun, dict)
 
-static int direct_clear(PyObject *self) {
-  return clear_held(self, HELD(Direct, fun, dict));
-}
-
-static void direct_dealloc(PyObject *self) {
+static void direct_end(PyObject *self) {
   if (((Direct *)self)->weakrefs != NULL) PyObject_ClearWeakRefs(self);
-  free_object(self, direct_clear);
+  direct_dealloc(self);
 }
 
 static PyObject *direct_get(PyObject *self, PyObject *instance, PyObject *owner) {
@@ -1368,7 +1336,7 @@ static PyType_Slot direct_slots[] = {
     {Py_tp_descr_get, direct_get},
     {Py_tp_traverse, direct_traverse},
     {Py_tp_clear, direct_clear},
-    {Py_tp_dealloc, direct_dealloc},
+    {Py_tp_dealloc, direct_end},
     {Py_tp_methods, direct_methods},
     {Py_tp_getset, direct_getters},
     {Py_tp_members, direct_members},
@@ -1395,18 +1363,39 @@ static int find_offset(PyObject *type, const char *name, Py_ssize_t *offset) {
   return found ? 0 : -1;
 }
 
-static PyObject *connect(PyObject *module, PyObject *args, PyObject *kwargs) {
+/* connect(**objects): all of `shared` that is an object of the Python side. */
+static PyObject *connect(PyObject *module, PyObject *args, PyObject *objects) {
   (void)module;
-  static char *words[] = {"array_type", "current",    "eval_trace",   "trace_context",
-                          "exact",      "as_operand", "host_types",   "record_types",
-                          "bound_attribute", "hide", "place_number", NULL};
-  PyObject *array_type, *current, *eval_trace, *context, *exact, *as_operand, *hosts;
-  PyObject *records, *attribute, *hide, *place_number;
-  if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O!OOOOOO!O!OOO", words, &PyType_Type,
-                                   &array_type, &current, &eval_trace, &context, &exact,
-                                   &as_operand, &PyFrozenSet_Type, &hosts, &PySet_Type,
-                                   &records, &attribute, &hide, &place_number))
-    return NULL;
+  struct {
+    const char *name;
+    PyObject **place;
+    PyTypeObject *type; /* NULL for any */
+  } rows[] = {{"array_type", (PyObject **)&shared.array_type, &PyType_Type},
+              {"current", &shared.current, NULL},
+              {"eval_trace", &shared.eval_trace, NULL},
+              {"trace_context", &shared.trace_context, NULL},
+              {"exact", &shared.exact, NULL},
+              {"as_operand", &shared.as_operand, NULL},
+              {"host_types", &shared.host_types, &PyFrozenSet_Type},
+              {"record_types", &shared.record_types, &PySet_Type},
+              {"bound_attribute", &shared.bound_attribute, NULL},
+              {"hide", &shared.hide, NULL},
+              {"place_number", &shared.place_number, NULL},
+              {"staged_types", &shared.staged_types, &PyDict_Type},
+              {"find_staged_type", &shared.find_staged_type, NULL},
+              {"slots", &shared.slots, &PyDict_Type},
+              {"add_slot", &shared.add_slot, NULL}};
+  const Py_ssize_t n = sizeof(rows) / sizeof(rows[0]);
+  PyObject *values[sizeof(rows) / sizeof(rows[0])];
+  if (PyTuple_GET_SIZE(args) > 0 || objects == NULL || PyDict_GET_SIZE(objects) != n)
+    return PyErr_Format(PyExc_TypeError, "connect: takes %zd objects by name", n);
+  for (Py_ssize_t i = 0; i < n; i++) {
+    values[i] = PyDict_GetItemString(objects, rows[i].name);
+    if (values[i] == NULL || (rows[i].type && !Py_IS_TYPE(values[i], rows[i].type)))
+      return PyErr_Format(PyExc_TypeError, "connect: %s is missing, or of another type",
+                          rows[i].name);
+  }
+  PyObject *array_type = values[0];
   if (!PyType_HasFeature((PyTypeObject *)array_type, Py_TPFLAGS_HEAPTYPE)) {
     PyErr_SetString(PyExc_TypeError, "connect: the array type is no class of Python");
     return NULL;
@@ -1416,27 +1405,26 @@ static PyObject *connect(PyObject *module, PyObject *args, PyObject *kwargs) {
       find_offset(array_type, "_committed", &shared.committed) < 0 ||
       find_offset(array_type, "_host", &shared.host) < 0)
     return NULL;
-  Py_XSETREF(shared.array_type, (PyTypeObject *)Py_NewRef(array_type));
   ((PyHeapTypeObject *)array_type)->as_buffer.bf_getbuffer = array_getbuffer;
-  Py_XSETREF(shared.current, Py_NewRef(current));
-  Py_XSETREF(shared.eval_trace, Py_NewRef(eval_trace));
-  Py_XSETREF(shared.trace_context, Py_NewRef(context));
-  Py_XSETREF(shared.exact, Py_NewRef(exact));
-  Py_XSETREF(shared.as_operand, Py_NewRef(as_operand));
-  Py_XSETREF(shared.host_types, Py_NewRef(hosts));
-  Py_XSETREF(shared.record_types, Py_NewRef(records));
-  Py_XSETREF(shared.bound_attribute, Py_NewRef(attribute));
-  Py_XSETREF(shared.hide, Py_NewRef(hide));
-  Py_XSETREF(shared.place_number, Py_NewRef(place_number));
+  for (Py_ssize_t i = 0; i < n; i++) Py_XSETREF(*rows[i].place, Py_NewRef(values[i]));
   Py_RETURN_NONE;
 }
 
-static PyObject *use_several_devices(PyObject *module, PyObject *flag) {
-  (void)module;
-  int several = PyObject_IsTrue(flag);
-  if (several < 0) return NULL;
-  shared.several_devices = several;
+static PyObject *set_flag(int *flag, PyObject *value) {
+  int is_true = PyObject_IsTrue(value);
+  if (is_true < 0) return NULL;
+  *flag = is_true;
   Py_RETURN_NONE;
+}
+
+static PyObject *use_several_devices(PyObject *module, PyObject *value) {
+  (void)module;
+  return set_flag(&shared.several_devices, value);
+}
+
+static PyObject *use_staging(PyObject *module, PyObject *value) {
+  (void)module;
+  return set_flag(&shared.stages, value);
 }
 
 static PyMethodDef module_methods[] = {
@@ -1444,6 +1432,7 @@ static PyMethodDef module_methods[] = {
      "Gives the module what it needs of the Python side."},
     {"use_several_devices", use_several_devices, METH_O,
      "Whether keys tell where arrays lie."},
+    {"use_staging", use_staging, METH_O, "Whether NumPy arguments may be staged."},
     {NULL}};
 
 static int intern_names(void) {
@@ -1453,6 +1442,8 @@ static int intern_names(void) {
   } rows[] = {{&names.storage, "storage"},
               {&names.explicit_, "explicit"},
               {&names.is_ready, "is_ready"},
+              {&names.dtype, "dtype"},
+              {&names.shape, "shape"},
               {&names.trace, "trace"},
               {&names.call, "call"},
               {&names.sharding, "_sharding"},

@@ -140,7 +140,7 @@ class SlogdetResult(NamedTuple):
     logabsdet: Array
 
 
-@direct("det", 1)
+@direct("det")
 def det(a: ArrayLike) -> Array:
     """The determinant of matrices.
 

@@ -37,7 +37,7 @@ from olympus._src.runtime.absent_devices import AbsentProgram
 from olympus._src.runtime.array import ArrayImpl, deleted_array_error
 from olympus._src.runtime.callback_program import CallbackProgram
 from olympus._src.runtime.compiling import Options
-from olympus._src.runtime.shardings import placement_of
+from olympus._src.runtime.shardings import default_placement, placement_of
 from olympus._src.runtime.stored_program import StoredProgram
 from olympus._src.runtime.versions import Device, LoadedExecutable, XlaRuntimeError
 
@@ -128,6 +128,10 @@ def is_stored(
 
 
 # -- running ---------------------------------------------------------------------------
+
+# So often a program may be running when its call returns before its arguments are no
+# longer staged: then each of them loses its slot.
+_MAX_UNENDED = 8
 
 
 class Executable:
@@ -315,7 +319,7 @@ class Executable:
 
     def _native_runner(self, form: Any, division: Any = None) -> Any:
         """What runs the program without Python's frames; `calls.c` says of forms."""
-        return native.calls.Runner(
+        runner = native.calls.Runner(
             self.loaded.execute_sharded,
             self._handlers,
             tuple(self.out_avals),
@@ -325,6 +329,20 @@ class Executable:
             form,
             division,
         )
+        runner.stages = self._may_stage() * _MAX_UNENDED
+        return runner
+
+    def _may_stage(self) -> bool:
+        """Whether arguments may lie in memory that is used again after the program.
+
+        Not where Python functions may keep a view of them, where the program takes
+        them for its own, nor where it can run on another device than they are put on.
+        """
+        is_plain = self.in_shardings is None and not self.donated
+        if not is_plain or isinstance(self._program, CallbackProgram):
+            return False
+        place = default_placement()
+        return place.is_cpu and self.devices == place.devices
 
     def _execute_donating(self, buffers: list[Any]) -> list[ArrayImpl]:
         run = _executor(self.loaded, self._handlers, self.out_avals, self.committed)

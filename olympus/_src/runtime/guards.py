@@ -8,9 +8,11 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import threading
 from collections.abc import Callable, Iterator
 from typing import Any
 
+from olympus._src import native
 from olympus._src.foundation import config, setting_states
 from olympus._src.runtime import versions
 
@@ -34,8 +36,29 @@ def _collection_level(value: str | None) -> Any:
     return getattr(_guards.GarbageCollectionGuardLevel, value.upper())
 
 
+# The guards that have another level than 'allow', each with its thread; None for all.
+_active: set[tuple[str, int | None]] = set()
+
+
+def are_active() -> bool:
+    """Whether some guard refuses or logs anything, in any thread."""
+    return bool(_active)
+
+
+def _note(guard: str, thread: int | None, value: Any) -> None:
+    """Turns off what the part in C copies by itself while a guard may look at it."""
+    if value in (None, False, "allow"):
+        _active.discard((guard, thread))
+    else:
+        _active.add((guard, thread))
+    if native.calls is not None:
+        native.calls.use_staging(not _active)
+
+
 def _write(field: str, level: Callable[[Any], Any], where: Any, value: Any) -> None:
     value = None if value is setting_states.MISSING else value
+    is_global = where is _guards.global_state
+    _note(field, None if is_global else threading.get_ident(), value)
     setattr(where(), field, level(value))
 
 
@@ -57,6 +80,7 @@ _follow(
 def _guard_threads(value: Any) -> None:
     if value is setting_states.MISSING:
         value = config.thread_guard.base
+    _note("thread_guard", None, value)
     _guards.update_thread_guard_global_state(bool(value))
 
 

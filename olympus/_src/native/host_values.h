@@ -1,0 +1,135 @@
+/* Values of the host among arguments: numbers, and NumPy's arrays. A part of `calls.c`.
+
+   Small arrays are staged, which is to copy them to memory that is used again: jaxlib
+   takes as long to make a buffer of an array as to run a small program. A slot is a
+   buffer over memory of ours: `(buffer, address, size, type)`. Who takes one out of
+   `shared.slots` is the only one to have it, and copies an argument there. It is laid
+   back only after its program has ended and while nobody else holds the buffer, so that
+   nobody reads what the next argument is written over. Any other slot is dropped, and
+   is a buffer like all others. */
+
+#define MAX_FREE_SLOTS 8 /* of a type */
+
+/* The type of a NumPy value that may be staged, or None; the first token is the
+   settings, on which it depends. */
+static PyObject *staged_type(Walk *walk, PyObject *value) {
+  PyObject *dtype = PyObject_GetAttr(value, names.dtype), *type = NULL;
+  PyObject *shape = dtype == NULL ? NULL : PyObject_GetAttr(value, names.shape);
+  PyObject *key =
+      shape == NULL ? NULL : PyTuple_Pack(3, walk->tokens.items[0], dtype, shape);
+  if (key != NULL) {
+    type = Py_XNewRef(PyDict_GetItemWithError(shared.staged_types, key));
+    if (type == NULL && !PyErr_Occurred())
+      type = PyObject_CallFunctionObjArgs(shared.find_staged_type, key, value, NULL);
+  }
+  Py_XDECREF(dtype);
+  Py_XDECREF(shape);
+  Py_XDECREF(key);
+  return type;
+}
+
+static int unknown_or_failed(void) {
+  if (!PyErr_ExceptionMatches(PyExc_Exception)) return FAILED;
+  PyErr_Clear(); /* the Python path raises it with the argument's name */
+  return UNKNOWN;
+}
+
+/* A NumPy array that may be staged is kept as `(type, array)`: see `place_hosts`. */
+static int walk_host_value(Walk *walk, PyObject *value) {
+  if (shared.stages && !shared.several_devices && PyObject_CheckBuffer(value)) {
+    PyObject *type = staged_type(walk, value);
+    if (type == NULL) return unknown_or_failed();
+    if (type != Py_None) {
+      int kept = row_take(&walk->buffers, PyTuple_Pack(2, type, value));
+      TRY(row_take(&walk->tokens, type));
+      return kept < 0 ? FAILED : WALKED;
+    }
+    Py_DECREF(type);
+  }
+  PyObject *array = PyObject_CallOneArg(shared.as_operand, value);
+  if (array == NULL) return unknown_or_failed();
+  int outcome = UNKNOWN;
+  if (Py_IS_TYPE(array, shared.array_type)) outcome = walk_array(walk, array);
+  Py_DECREF(array);
+  return outcome;
+}
+
+/* A slot that holds the value; NULL without an error where there is none for it. */
+static PyObject *take_slot(PyObject *type, PyObject *value) {
+  PyObject *row = PyDict_GetItemWithError(shared.slots, type); /* borrowed */
+  Py_ssize_t last = row == NULL ? -1 : PyList_GET_SIZE(row) - 1;
+  if (last < 0) { /* there will be one for the next call */
+    if (!PyErr_Occurred()) Py_XDECREF(PyObject_CallOneArg(shared.add_slot, type));
+    return NULL;
+  }
+  Py_buffer from;
+  if (PyObject_GetBuffer(value, &from, PyBUF_SIMPLE) < 0) {
+    PyErr_Clear(); /* not contiguous */
+    return NULL;
+  }
+  PyObject *slot = Py_NewRef(PyList_GET_ITEM(row, last));
+  Py_ssize_t size = PyLong_AsSsize_t(PyTuple_GET_ITEM(slot, 2));
+  if (PyList_SetSlice(row, last, last + 1, NULL) < 0) Py_CLEAR(slot);
+  else if (size != from.len) Py_CLEAR(slot);
+  else memcpy(PyLong_AsVoidPtr(PyTuple_GET_ITEM(slot, 1)), from.buf, size);
+  PyBuffer_Release(&from);
+  return slot;
+}
+
+/* Whether a program is known to have ended: all that it gave is computed. */
+static int has_ended(Runner *self, PyObject *raw) {
+  int ended = PyList_GET_SIZE(raw) > 0;
+  for (Py_ssize_t i = 0; ended && i < PyList_GET_SIZE(raw); i++)
+    ended = says(PyList_GET_ITEM(raw, i), names.is_ready, Py_True);
+  PyErr_Clear();
+  if (!ended) self->stages--;
+  return ended;
+}
+
+static void lay_back(PyObject *slots) {
+  for (Py_ssize_t i = 0; i < PyList_GET_SIZE(slots); i++) {
+    PyObject *slot = PyList_GET_ITEM(slots, i), *buffer = PyTuple_GET_ITEM(slot, 0);
+    PyObject *row = PyDict_GetItemWithError(shared.slots, PyTuple_GET_ITEM(slot, 3));
+    if (row != NULL && PyList_GET_SIZE(row) < MAX_FREE_SLOTS && Py_REFCNT(buffer) == 1)
+      PyList_Append(row, slot);
+  }
+  PyErr_Clear();
+}
+
+static int may_stage(PyObject *call) {
+  return Py_IS_TYPE(call, runner_type) && ((Runner *)call)->stages > 0;
+}
+
+/* A new buffer of a value that has a type. */
+static PyObject *buffer_of(PyObject *value, PyObject *type) {
+  PyObject *array = PyObject_CallOneArg(shared.as_operand, value), *buffer = NULL;
+  if (array == NULL) return NULL;
+  if (Py_IS_TYPE(array, shared.array_type) && slot_of(array, shared.aval) == type)
+    buffer = Py_XNewRef(slot_of(array, shared.buffer));
+  if (buffer == NULL) /* another thread changed its dtype or its shape */
+    PyErr_SetString(PyExc_RuntimeError, "a NumPy argument changed during the call");
+  Py_DECREF(array);
+  return buffer;
+}
+
+/* Puts buffers in the place of NumPy arguments; notes slots that it takes in `slots`. */
+static int place_hosts(PyObject *call, PyObject *buffers, PyObject **slots) {
+  for (Py_ssize_t i = 0; i < PyList_GET_SIZE(buffers); i++) {
+    PyObject *item = PyList_GET_ITEM(buffers, i), *buffer = NULL, *slot = NULL;
+    if (!PyTuple_CheckExact(item)) continue;
+    PyObject *value = PyTuple_GET_ITEM(item, 1);
+    if (may_stage(call)) {
+      if (*slots == NULL) TRY((*slots = PyList_New(0)) == NULL ? -1 : 0);
+      slot = take_slot(PyTuple_GET_ITEM(item, 0), value);
+      if (slot == NULL && PyErr_Occurred()) return FAILED;
+    }
+    if (slot != NULL) {
+      if (PyList_Append(*slots, slot) == 0) buffer = Py_NewRef(PyTuple_GET_ITEM(slot, 0));
+      Py_DECREF(slot);
+    } else {
+      buffer = buffer_of(value, PyTuple_GET_ITEM(item, 0));
+    }
+    TRY(buffer == NULL ? -1 : PyList_SetItem(buffers, i, buffer));
+  }
+  return WALKED;
+}
