@@ -50,7 +50,7 @@ def _check_indices(name: str, indices: Any) -> None:
         )
 
 
-@direct("_take")
+@direct("_take", 2)
 def take(
     a: ArrayLike,
     indices: Indices,
