@@ -156,11 +156,11 @@ def find_staged_type(key: Any, x: Any) -> Any:
     """
     aval = avals_.numpy_aval(x)
     fits = aval.dtype is x.dtype and aval.storage is aval and aval is avals_.aval_of(x)
-    found = aval if fits and 0 < x.nbytes <= staging.MAX_BYTES else None
+    staged = aval if fits and 0 < x.nbytes <= staging.MAX_BYTES else None
     if len(staged_types) >= _MAX_STAGED_TYPES:
         staged_types.clear()
-    staged_types[key] = found
-    return found
+    staged_types[key] = staged
+    return staged
 
 
 def rows(x: ArrayImpl, step: int = 1) -> Iterator[ArrayImpl]:

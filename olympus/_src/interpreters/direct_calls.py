@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, TypeVar
 
-from olympus._src import native
+from olympus._src import native, tree
 from olympus._src.core import ir, reads
 from olympus._src.foundation import caching, user_warnings
 from olympus._src.interpreters import (
@@ -77,11 +77,13 @@ def _learner(fun: Callable[..., Any], name: str, operands: int) -> Callable[...,
 
 def _with_operands(args: tuple[Any, ...], operands: int) -> tuple[Any, ...]:
     """The arguments, with arrays in place of the host's values among the operands."""
-    leading = [
-        concrete_arrays.as_array(x) if type(x) in concrete_arrays.HOST_TYPES else x
-        for x in args[:operands]
-    ]
-    return (*leading, *args[operands:])
+    return (*map(_as_operand, args[:operands]), *args[operands:])
+
+
+def _as_operand(x: Any) -> Any:
+    if type(x) in (tuple, list):
+        return type(x)(map(_as_operand, x))
+    return concrete_arrays.as_array(x) if type(x) in concrete_arrays.HOST_TYPES else x
 
 
 def _find_runner(fun: Any, name: str, args: Any, kwargs: Any) -> Any:
@@ -101,7 +103,7 @@ def _find_runner(fun: Any, name: str, args: Any, kwargs: Any) -> Any:
         values = [_replace(x, remaining) for x in args]
         named = {k: _replace(x, remaining) for k, x in kwargs.items()}
         out = fun(*values, **named)
-        kind = type(out) if type(out) in (tuple, list) else None
+        kind = type(out) if _is_row(type(out)) else None
         return [out] if kind is None else list(out)
 
     info = ir.DebugInfo("evaluation", name)
@@ -120,9 +122,14 @@ def _runner(compiled: Any, kind: Any) -> Any:
     run = compiled.run_one if kind is None else compiled.run
     if type(run) is not native.calls.Runner:
         return None
-    if kind is tuple:
-        return run.with_form((tuple, (...,) * len(compiled.lowered.out_avals)))
-    return run
+    if kind is None or kind is list:
+        return run
+    return run.with_form((kind, (...,) * len(compiled.lowered.out_avals)))
+
+
+def _is_row(kind: type) -> bool:
+    """Whether results come in a list, a tuple or a namedtuple, one after another."""
+    return kind is tuple or kind is list or tree.is_record_type(kind)
 
 
 def _collect(x: Any, arrays: list[ArrayImpl]) -> None:

@@ -1134,7 +1134,9 @@ typedef struct {
 
 #define MAX_DIRECT 1024
 
-static int walk_operand(Walk *walk, PyObject *value) {
+/* `leading`: whether values of the host stand for arrays, as they do among the leading
+   operands. Anywhere else numbers are told by value, and NumPy's arrays not at all. */
+static int walk_operand(Walk *walk, PyObject *value, int leading) {
   if (Py_IS_TYPE(value, shared.array_type)) return walk_array(walk, value);
   int is_list = PyList_CheckExact(value);
   if (is_list || PyTuple_CheckExact(value)) {
@@ -1142,25 +1144,21 @@ static int walk_operand(Walk *walk, PyObject *value) {
     TRY(row_take(&walk->tokens, PyLong_FromSsize_t(Py_SIZE(value))));
     if (Py_EnterRecursiveCall(" in the arguments of a call")) return FAILED;
     int outcome = WALKED;
-    for (Py_ssize_t i = 0; outcome == WALKED && i < Py_SIZE(value); i++)
-      outcome = walk_operand(walk, is_list ? PyList_GET_ITEM(value, i)
-                                           : PyTuple_GET_ITEM(value, i));
+    for (Py_ssize_t i = 0; outcome == WALKED && i < Py_SIZE(value); i++) {
+      PyObject *item = Py_NewRef(is_list ? PyList_GET_ITEM(value, i)
+                                         : PyTuple_GET_ITEM(value, i));
+      outcome = walk_operand(walk, item, leading);
+      Py_DECREF(item);
+    }
     Py_LeaveRecursiveCall();
     return outcome;
   }
+  int known = leading ? PySet_Contains(shared.host_types, (PyObject *)Py_TYPE(value)) : 0;
+  if (known != 0) return known < 0 ? FAILED : walk_host_value(walk, value);
   if (!PyUnicode_CheckExact(value) && !PyLong_CheckExact(value) &&
       !PyBool_Check(value) && value != Py_None)
     return UNKNOWN;
   return walk_static(walk, value);
-}
-
-/* Values of the host among the operands are arrays; anywhere else numbers are told by
-   value, and NumPy's arrays not at all. */
-static int walk_leading(Walk *walk, PyObject *value) {
-  if (Py_IS_TYPE(value, shared.array_type)) return walk_array(walk, value);
-  int known = PySet_Contains(shared.host_types, (PyObject *)Py_TYPE(value));
-  if (known < 0) return FAILED;
-  return known ? walk_host_value(walk, value) : walk_operand(walk, value);
 }
 
 static int find_direct_key(Direct *self, Walk *walk, PyObject *const *args,
@@ -1169,14 +1167,13 @@ static int find_direct_key(Direct *self, Walk *walk, PyObject *const *args,
   TRY(row_take(tokens, PyObject_CallNoArgs(shared.trace_context)));
   TRY(row_take(tokens, PyLong_FromSsize_t(nargs)));
   for (Py_ssize_t i = 0; i < nargs; i++) {
-    int outcome = i < self->operands ? walk_leading(walk, args[i])
-                                     : walk_operand(walk, args[i]);
+    int outcome = walk_operand(walk, args[i], i < self->operands);
     if (outcome != WALKED) return outcome;
   }
   Py_ssize_t nkw = kwnames == NULL ? 0 : PyTuple_GET_SIZE(kwnames);
   for (Py_ssize_t i = 0; i < nkw; i++) {
     TRY(row_add(tokens, PyTuple_GET_ITEM(kwnames, i)));
-    int outcome = walk_operand(walk, args[nargs + i]);
+    int outcome = walk_operand(walk, args[nargs + i], 0);
     if (outcome != WALKED) return outcome;
   }
   return row_as_tuple(tokens, key);

@@ -12,6 +12,7 @@ from typing import Any
 from olympus._src.api.custom_jvp import custom_jvp
 from olympus._src.core import avals, dtypes
 from olympus._src.core.array_type import Array, ArrayLike
+from olympus._src.interpreters.direct_calls import direct
 from olympus._src.lax import concatenation, sizes, special
 from olympus._src.lax import elementwise as lax
 from olympus._src.numpy import arithmetic, creation, elementary, logic, promotion
@@ -330,6 +331,7 @@ def mish(x: ArrayLike) -> Array:
     return multiply(x, lax.tanh(elementary.logaddexp(x, 0)))
 
 
+@direct("glu")
 def glu(x: ArrayLike, axis: int = -1) -> Array:
     """Gated linear unit: one half of the array times the sigmoid of the other.
 

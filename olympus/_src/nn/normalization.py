@@ -17,6 +17,7 @@ from olympus._src.core.array_type import (
     Placement,
 )
 from olympus._src.interpreters import evaluate
+from olympus._src.interpreters.direct_calls import direct
 from olympus._src.lax import elementwise as lax
 from olympus._src.lax import shaping, sizes
 from olympus._src.numpy import arithmetic, elementary, promotion, reductions
@@ -66,6 +67,7 @@ def logmeanexp(
 # -- standardization -------------------------------------------------------------------
 
 
+@direct("_standardize")
 def standardize(
     x: ArrayLike,
     axis: Axes = -1,
@@ -105,14 +107,20 @@ def standardize(
             "'stable'."
         )
     check_arrays("standardize", x, mean, variance, epsilon, where)
-    operands, flags = pack_optional(x, mean, variance, epsilon, where)
-    stable = algorithm == "stable"
-    return _standardize(*operands, axis=axes_of(axis), stable=stable, flags=flags)
+    # A number is part of the program: it is the same in all calls.
+    known = epsilon if type(epsilon) in (int, float) else None
+    array = epsilon if known is None else None
+    operands, flags = pack_optional(x, mean, variance, array, where)
+    options = {"stable": algorithm == "stable", "epsilon": known, "flags": flags}
+    return _standardize(*operands, axis=axes_of(axis), **options)
 
 
 @evaluate.fuse
-def _standardize(*operands: Any, axis: Any, stable: bool, flags: Any) -> Any:
-    x, mean, variance, epsilon, where = spread_arrays(operands, flags)
+def _standardize(
+    *operands: Any, axis: Any, stable: bool, epsilon: Any, flags: Any
+) -> Any:
+    x, mean, variance, array, where = spread_arrays(operands, flags)
+    epsilon = array if epsilon is None else epsilon
     if mean is None or variance is None:
         (x,) = promotion.promote_inexact(x)
     if mean is None:

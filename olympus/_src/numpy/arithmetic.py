@@ -1154,6 +1154,7 @@ def _where_literal(mask: Any, value: Any, x: Any) -> Any:
     return lax.select(*[promotion.full_shape(v, shape) for v in (mask, value, x)])
 
 
+@direct("_nan_to_num")
 def nan_to_num(
     x: ArrayLike,
     copy: bool = True,

@@ -118,7 +118,7 @@ def _standard(
         return _with_start(out, axis=index, value=neutral)
 
     kinds = "integers widened" if widen else "integers for booleans"
-    return docstring_examples.describe(
+    described = docstring_examples.describe(
         call,
         name,
         f"""{what} of the elements up to each one, along an axis.
@@ -132,6 +132,7 @@ def _standard(
     Source: Python array API standard, `{name}`.
 """,
     )
+    return direct(scan.__name__)(described)
 
 
 @program(1, name="cumulative")
@@ -219,6 +220,7 @@ def _join_edges(a: Any, edge_values: Any, axis: int, flags: tuple[bool, bool]) -
     return concatenation.concatenate([*before, a, *edges], axis)
 
 
+@direct("_ediff1d")
 def ediff1d(
     ary: ArrayLike, to_end: OptionalArray = None, to_begin: OptionalArray = None
 ) -> Array:
@@ -254,6 +256,7 @@ def _ediff1d(ary: Any, *end_values: Any, flags: tuple[bool, bool]) -> Any:
     return concatenation.concatenate([*before, out, *ends], 0)
 
 
+@direct("_slope")
 def gradient(
     f: ArrayLike, *varargs: ArrayLike, axis: Axes = None, edge_order: int | None = None
 ) -> Array | list[Array]:
@@ -281,7 +284,7 @@ def gradient(
     axes = reductions.axes_of("gradient", f, reductions.static_axis(axis))
     kind = dtypes.to_inexact_dtype(aval_of(f).dtype)
     weak = aval_of(f).weak_type
-    spacing = list(varargs) or [promotion.cast(1.0, kind, weak)]
+    spacing: list[Any] = list(varargs) or [None]
     if len(spacing) == 1:
         spacing *= len(axes)
     if len(spacing) != len(axes):
@@ -290,12 +293,17 @@ def gradient(
         )
     if not varargs:
         f = lax.convert(f, kind, weak)
-    outs = [_slope(f, h, axis=i) for i, h in zip(axes, spacing, strict=True)]
+    outs = [
+        _slope(f, axis=i) if h is None else _slope(f, h, axis=i)
+        for i, h in zip(axes, spacing, strict=True)
+    ]
     return outs[0] if len(outs) == 1 else outs
 
 
-@program(2, name="gradient")
-def _slope(f: Any, h: Any, *, axis: int) -> Any:
+@promotion.evaluate.fuse
+def _slope(f: Any, h: Any = None, *, axis: int) -> Any:
+    if h is None:
+        h = promotion.scalar(1, f)
     f, h = promotion.promote_inexact(f, h)
     n = aval_of(f).shape[axis]
     if n < 2:
@@ -344,6 +352,7 @@ def _uneven_slope(part: Any, x: Any, n: int, axis: int, rank: int) -> Any:
     return concatenation.concatenate([first, middle, last], axis)
 
 
+@direct("_trapezoid")
 def trapezoid(
     y: ArrayLike, x: OptionalArray = None, dx: ArrayLike = 1.0, axis: int = -1
 ) -> Array:
@@ -367,12 +376,17 @@ def trapezoid(
     promotion.check_optional("trapezoid", x)
     if x is None:
         kind = dtypes.to_inexact_dtype(aval_of(y).dtype)
-        return _trapezoid(y, promotion.cast(dx, kind, False), axis=axis, even=True)
+        known = type(dx) in (int, float) and dx == 1
+        step = () if known else (promotion.cast(dx, kind, False),)
+        return _trapezoid(y, *step, axis=axis, even=True)
     return _trapezoid(y, x, axis=axis, even=False)
 
 
-@program(2, name="trapezoid")
-def _trapezoid(y: Any, x: Any, *, axis: int, even: bool) -> Any:
+@promotion.evaluate.fuse
+def _trapezoid(y: Any, x: Any = None, *, axis: int, even: bool) -> Any:
+    if x is None:
+        (y,) = promotion.promote_inexact(y)
+        x = promotion.scalar(1, y)
     promote = promotion.promote_mixed if even else promotion.promote_inexact
     y, x = promote(y, x)
     axis = sizes_.canonicalize_axis(axis, aval_of(y).ndim, "numpy.trapezoid")

@@ -10,6 +10,7 @@ import numpy as np
 from olympus._src import tree
 from olympus._src.core import dtypes
 from olympus._src.core.array_type import Array, ArrayLike, Matrices, OptionalArray
+from olympus._src.interpreters.direct_calls import direct
 from olympus._src.lax import elementwise as lax
 from olympus._src.lax import linalg
 from olympus._src.lax.linalg import matrices, qr_decomposition
@@ -81,6 +82,7 @@ def check_matrices(name: str, x: Any, *, square: bool = False) -> None:
 # -- Cholesky and QR -------------------------------------------------------------------
 
 
+@direct("cholesky")
 def cholesky(
     a: Matrices, *, upper: bool = False, symmetrize_input: bool = True
 ) -> Array:
@@ -132,6 +134,7 @@ def qr(
 ) -> QRResult: ...
 @overload
 def qr(a: Matrices, mode: str = ...) -> Array | QRResult: ...
+@direct("qr")
 def qr(a: Matrices, mode: str = "reduced") -> Array | QRResult:
     """The QR factorization: Q with orthonormal columns, R upper triangular.
 
@@ -206,6 +209,7 @@ def svd(
     hermitian: bool = ...,
     subset_by_index: Sequence[int] | None = ...,
 ) -> Array | SVDResult: ...
+@direct("svd")
 def svd(
     a: Matrices,
     full_matrices: bool = True,
@@ -278,6 +282,7 @@ def _svd(a: Any, *, full: bool, compute_uv: bool, hermitian: bool, subset: Any) 
     return u, sorted_size, matrices.adjoint(v)
 
 
+@direct("svd")
 def svdvals(x: Matrices, /) -> Array:
     """The singular values of matrices, descending.
 
@@ -302,6 +307,7 @@ def svdvals(x: Matrices, /) -> Array:
     return svd(x, full_matrices=False, compute_uv=False)
 
 
+@direct("matrix_rank")
 def matrix_rank(
     M: ArrayLike,
     rtol: OptionalArray = None,
@@ -410,6 +416,7 @@ def _which_triangle(name: str, UPLO: Any) -> bool:
     )
 
 
+@direct("eigh")
 def eigh(
     a: Matrices, UPLO: str | None = None, symmetrize_input: bool = True
 ) -> EighResult:
@@ -444,12 +451,13 @@ def eigh(
 
 
 @promotion.program(1, name="eigh")
-def _eigh(a: Any, *, lower: bool, symmetrize: bool) -> Any:
+def _eigh(a: Any, *, lower: bool, symmetrize: bool, whole: bool = True) -> Any:
     (a,) = promotion.promote_inexact(a)
     vectors, values = linalg.eigh(a, lower=lower, symmetrize_input=symmetrize)
-    return values, vectors
+    return (values, vectors) if whole else values
 
 
+@direct("eigh")
 def eigvalsh(
     a: Matrices, UPLO: str | None = None, *, symmetrize_input: bool = True
 ) -> Array:
@@ -479,7 +487,7 @@ def eigvalsh(
     check_arraylike("linalg.eigvalsh", a)
     check_matrices("eigvalsh", a, square=True)
     lower = _which_triangle("eigvalsh", UPLO)
-    return _eigh(a, lower=lower, symmetrize=bool(symmetrize_input))[0]
+    return _eigh(a, lower=lower, symmetrize=bool(symmetrize_input), whole=False)
 
 
 def eig(a: Matrices) -> EigResult:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from olympus._src.core import dtypes
 from olympus._src.core.array_type import Array, ArrayLike
+from olympus._src.interpreters.direct_calls import direct
 from olympus._src.lax import bessel, special
 from olympus._src.lax import elementwise as lax
 from olympus._src.numpy import docstring_examples, promotion
@@ -205,6 +206,7 @@ logaddexp = _log_sum("logaddexp", special.logaddexp, lax.exp, 1.0)
 logaddexp2 = _log_sum("logaddexp2", special.logaddexp2, lax.exp2, 1 / math.log(2))
 
 
+@direct("i0")
 def i0(x: ArrayLike) -> Array:
     """Modified Bessel function of the first kind, order zero, elementwise.
 

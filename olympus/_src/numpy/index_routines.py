@@ -157,6 +157,7 @@ def _wrap_indices(indices: Any, length: int) -> Any:
     return lax.rem(indices, aval_of(indices).dtype.type(max(length, 1)))
 
 
+@direct("_take_along", 2)
 def take_along_axis(
     arr: ArrayLike,
     indices: Indices,
@@ -298,6 +299,7 @@ def _index_lines(x: Any, indices: Any, axis: int, name: str) -> tuple[Any, Any]:
     return tuple(places), shape
 
 
+@direct("_put_along", 3)
 def put_along_axis(
     arr: ArrayLike,
     indices: Indices,
@@ -335,6 +337,11 @@ def put_along_axis(
             "changed in place; use the returned array"
         )
     check_arraylike("put_along_axis", arr, indices, values)
+    return _put_along(arr, indices, values, axis=axis, mode=mode)
+
+
+@promotion.evaluate.fuse
+def _put_along(arr: Any, indices: Any, values: Any, *, axis: Any, mode: Any) -> Any:
     x = concrete_arrays.as_array_or_tracer(arr)
     if axis is None:
         flat = shaping.reshape(x, (aval_of(x).size,))

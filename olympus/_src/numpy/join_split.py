@@ -9,10 +9,13 @@ from typing import Any
 
 import numpy as np
 
+from olympus._src import tree
 from olympus._src.core import dtypes, trace
 from olympus._src.core.array_type import Array, ArrayLike, Arrays, Axis, DTypeLike
 from olympus._src.core.sizes import as_size, is_symbolic, maximum, minimum
 from olympus._src.foundation import errors
+from olympus._src.interpreters import evaluate
+from olympus._src.interpreters.direct_calls import direct
 from olympus._src.lax import concatenation, stacking
 from olympus._src.lax import elementwise as lax
 from olympus._src.lax import sizes as sizes_
@@ -161,6 +164,7 @@ def stack(
     return _stack(*xs, axis=axis, dtype=kind)
 
 
+@direct("unstack")
 def unstack(x: ArrayLike, /, *, axis: int = 0) -> tuple[Array, ...]:
     """The slices of an array along an axis, without that axis.
 
@@ -270,6 +274,7 @@ def _as_column(x: Any) -> Any:
     return x if aval_of(x).ndim > 1 else reshape(x, (-1, 1))
 
 
+@direct("_concatenate", 2)
 def append(arr: ArrayLike, values: ArrayLike, axis: Axis = None) -> Array:
     """Values after those of an array.
 
@@ -286,6 +291,7 @@ def append(arr: ArrayLike, values: ArrayLike, axis: Axis = None) -> Array:
     return concatenate([arr, values], axis)
 
 
+@direct("_join_blocks")
 def block(arrays: Any) -> Array:
     """An array from nested lists of blocks: the innermost lists along the last axis.
 
@@ -300,7 +306,19 @@ def block(arrays: Any) -> Array:
              [0., 1., 0.],
              [1., 1., 1.]], dtype=float32)
     """
-    return _block(arrays, 0, _depth(arrays))
+    depth = _depth(arrays)
+    leaves, structure = tree.tree_flatten(arrays, is_leaf=_is_no_list)
+    check_arraylike("block", *leaves)
+    return _join_blocks(*leaves, structure=structure, depth=depth)
+
+
+def _is_no_list(x: Any) -> bool:
+    return not isinstance(x, list)
+
+
+@evaluate.fuse
+def _join_blocks(*leaves: Any, structure: Any, depth: int) -> Any:
+    return _block(structure.unflatten(leaves), 0, depth)
 
 
 def _depth(x: Any) -> int:
@@ -318,7 +336,6 @@ def _depth(x: Any) -> int:
 
 def _block(x: Any, level: int, depth: int) -> Any:
     if not isinstance(x, list):
-        check_arraylike("block", x)
         missing = depth - aval_of(x).ndim
         return expand_dims(x, tuple(range(missing))) if missing > 0 else as_is(x)
     parts = [_block(item, level + 1, depth) for item in x]

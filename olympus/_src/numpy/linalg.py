@@ -394,6 +394,7 @@ def matrix_norm(
 # -- powers and chains -----------------------------------------------------------------
 
 
+@direct("matrix_power")
 def matrix_power(a: ArrayLike, n: int) -> Array:
     """Square matrices to an integer power; a negative one inverts them.
 

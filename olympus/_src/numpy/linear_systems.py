@@ -244,6 +244,7 @@ def _det_jvp(primals: Any, tangents: Any) -> Any:
     return _det_of_factors(packed, pivots), change
 
 
+@direct("slogdet")
 def slogdet(a: ArrayLike, *, method: str | None = None) -> SlogdetResult:
     """The sign of the determinant of matrices, and the logarithm of its magnitude.
 

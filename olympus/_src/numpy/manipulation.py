@@ -247,6 +247,7 @@ def ravel(a: ArrayLike, order: str = "C", *, out_sharding: Placement = None) -> 
     return reshape(a, (aval_of(a).size,), order, out_sharding=out_sharding)
 
 
+@direct("resize")
 def resize(a: ArrayLike, new_shape: int | Shape) -> Array:
     """The elements, repeated or cut off as needed, in another shape.
 
@@ -369,7 +370,7 @@ def _define_at_least(name: str, rank: int, position: Any) -> function_types.AtLe
             )
         return outs[0] if len(outs) == 1 else outs
 
-    return docstring_examples.describe(
+    described = docstring_examples.describe(
         call,
         name,
         f"""Arrays with axes of size 1 added until they have {rank}.
@@ -383,6 +384,7 @@ def _define_at_least(name: str, rank: int, position: Any) -> function_types.AtLe
     Source: NumPy, `numpy.{name}`.
 """,
     )
+    return direct("expand_dims")(described)
 
 
 atleast_1d = _define_at_least("atleast_1d", 1, lambda rank: (0,))
@@ -505,6 +507,7 @@ def swapaxes(a: ArrayLike, axis1: int, axis2: int) -> Array:
     return _permute_axes(a, tuple(order))
 
 
+@direct("transpose")
 def moveaxis(a: ArrayLike, source: int | Shape, destination: int | Shape) -> Array:
     """The array with some axes moved to other positions.
 
@@ -537,6 +540,7 @@ def moveaxis(a: ArrayLike, source: int | Shape, destination: int | Shape) -> Arr
     return _permute_axes(a, tuple(order))
 
 
+@direct("transpose")
 def rollaxis(a: ArrayLike, axis: int, start: int = 0) -> Array:
     """The array with an axis moved before another.
 
@@ -592,6 +596,7 @@ def flip(m: ArrayLike, axis: Axes = None) -> Array:
     return _flip(m, axes=axes) if axes else as_is(m)
 
 
+@direct("flip")
 def fliplr(m: ArrayLike) -> Array:
     """The array with the order along its second axis reversed.
 
@@ -609,6 +614,7 @@ def fliplr(m: ArrayLike) -> Array:
     return flip(m, 1)
 
 
+@direct("flip")
 def flipud(m: ArrayLike) -> Array:
     """The array with the order along its first axis reversed.
 
@@ -626,6 +632,7 @@ def flipud(m: ArrayLike) -> Array:
     return flip(m, 0)
 
 
+@direct("rot90")
 def rot90(m: ArrayLike, k: int = 1, axes: Sequence[int] = (0, 1)) -> Array:
     """The array rotated by multiples of 90 degrees in the plane of two axes.
 

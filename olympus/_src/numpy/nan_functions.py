@@ -17,6 +17,7 @@ from olympus._src.core.array_type import (
     OptionalArray,
 )
 from olympus._src.interpreters import evaluate
+from olympus._src.interpreters.direct_calls import direct
 from olympus._src.lax import elementwise as lax
 from olympus._src.lax import families
 from olympus._src.numpy import (
@@ -113,7 +114,7 @@ def _define_with_dtype(
         dtype="dtype: element type of the result.\n      ", name=name
     )
     summary = f"{what} of the elements that are not NaN.\n"
-    return docstring_examples.describe(call, name, summary + arguments)
+    return direct(name)(docstring_examples.describe(call, name, summary + arguments))
 
 
 def _extreme(
@@ -133,7 +134,7 @@ def _extreme(
 
     summary = f"{what} of the elements that are not NaN; NaN where all are.\n"
     arguments = _ARGUMENTS.format(dtype="", name=name)
-    return docstring_examples.describe(call, name, summary + arguments)
+    return direct(name)(docstring_examples.describe(call, name, summary + arguments))
 
 
 nansum = _define_with_dtype("nansum", reductions.sum, 0, "The sum")
@@ -142,6 +143,7 @@ nanmax = _extreme("nanmax", reductions.max, -np.inf, "The largest")
 nanmin = _extreme("nanmin", reductions.min, np.inf, "The smallest")
 
 
+@direct("_nanmean")
 def nanmean(
     a: ArrayLike,
     axis: Axes = None,
@@ -184,10 +186,12 @@ def _mask_valid(a: Any, where: Any = None) -> Any:
 
 
 def _nan_spread(name: str, plain: Any, what: str) -> function_types.NanSpread:
-    @evaluate.fuse
     def spread(a: Any, *operands: Any, masked: bool, **options: Any) -> Any:
         mean = operands[masked] if len(operands) > masked else None
         return plain(a, where=_mask_valid(a, *operands[:masked]), mean=mean, **options)
+
+    spread.__name__ = name
+    run = evaluate.fuse(spread)
 
     def call(
         a: ArrayLike,
@@ -204,9 +208,9 @@ def _nan_spread(name: str, plain: Any, what: str) -> function_types.NanSpread:
         operands = [x for x in (where, mean) if x is not None]
         options = {"axis": axis, "dtype": dtype, "ddof": ddof, "keepdims": keepdims}
         masked = where is not None
-        return spread(a, *operands, masked=masked, **options)
+        return run(a, *operands, masked=masked, **options)
 
-    return docstring_examples.describe(
+    described = docstring_examples.describe(
         call,
         name,
         f"""{what} of the elements that are not NaN.
@@ -224,6 +228,7 @@ def _nan_spread(name: str, plain: Any, what: str) -> function_types.NanSpread:
     Source: NumPy, `numpy.{name}`.
 """,
     )
+    return direct(name)(described)
 
 
 nanvar = _nan_spread("nanvar", reductions.var, "The variance")

@@ -9,6 +9,7 @@ import numpy as np
 
 from olympus._src.core import dtypes
 from olympus._src.core.array_type import Array, ArrayLike, OptionalArray
+from olympus._src.interpreters.direct_calls import direct
 from olympus._src.numpy import (
     arg_extremes,
     creation,
@@ -49,6 +50,7 @@ def polyfit(
     w: OptionalArray = ...,
     cov: bool | str = ...,
 ) -> Array | tuple[Any, ...]: ...
+@direct("_polyfit", 2)
 def polyfit(
     x: ArrayLike,
     y: ArrayLike,
@@ -106,13 +108,9 @@ def polyfit(
             f"coefficients to scale their covariance, got {n} points and "
             f"{degree + 1} coefficients; pass cov='unscaled'"
         )
-    weights = 1 if w is None else w
-    coefficients, squares, rank, s, *covariance = _polyfit(
-        x, y, weights, degree=degree, rcond=float(rcond), cov=cov
-    )
-    if full:
-        return coefficients, squares, rank, s, creation.asarray(rcond)
-    return (coefficients, *covariance) if cov else coefficients
+    options = {"rcond": float(rcond), "cov": cov, "full": bool(full)}
+    out = _polyfit(*arrays, degree=degree, **options)
+    return (*out, creation.asarray(rcond)) if full else out
 
 
 def _check_points(x: Any, y: Any, w: Any = None) -> None:
@@ -132,13 +130,11 @@ def _check_points(x: Any, y: Any, w: Any = None) -> None:
         )
 
 
-@promotion.program(3, name="polyfit")
-def _polyfit(
-    x: Any, y: Any, w: Any, *, degree: int, rcond: float, cov: bool | str
-) -> Any:
-    x, y, w = promotion.promote_inexact(x, y, w)
+@promotion.evaluate.fuse
+def _polyfit(*arrays: Any, degree: int, rcond: float, cov: Any, full: bool) -> Any:
+    x, y, *weights = promotion.promote_inexact(*arrays)
     rows = polynomials.vander(x, degree + 1)
-    if aval_of(w).ndim:
+    for w in weights:
         rows = rows * w[:, None]
         y = y * (w[:, None] if aval_of(y).ndim == 2 else w)
     # Columns of one length keep the powers comparable.
@@ -147,13 +143,13 @@ def _polyfit(
     solution, squares, rank, s = linear_systems.lstsq(rows, y, rcond)
     fit = solution / (scale if aval_of(solution).ndim == 1 else scale[:, None])
     if not cov:
-        return fit, squares, rank, s
+        return (fit, squares, rank, s) if full else fit
     covariance = linear_systems.inv(rows.T @ rows) / (scale[:, None] * scale[None, :])
     if aval_of(y).ndim == 2:
         covariance = covariance[:, :, None]
     if cov is True:
         covariance = covariance * squares / (aval_of(x).shape[0] - (degree + 1))
-    return fit, squares, rank, s, covariance
+    return fit, covariance
 
 
 # -- roots -----------------------------------------------------------------------------

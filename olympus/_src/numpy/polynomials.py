@@ -10,6 +10,7 @@ import numpy as np
 from olympus._src.control_flow import scan
 from olympus._src.core.array_type import Array, ArrayLike, OptionalArray
 from olympus._src.core.sizes import is_symbolic
+from olympus._src.interpreters.direct_calls import direct
 from olympus._src.lax import concatenation, shaping, stacking
 from olympus._src.lax import elementwise as lax
 from olympus._src.numpy import (
@@ -325,6 +326,7 @@ def _poly(roots: Any) -> Any:
     return promotion.strong(out)
 
 
+@direct("vander")
 def vander(x: ArrayLike, N: int | None = None, increasing: bool = False) -> Array:
     """The matrix of powers of a vector's elements.
 

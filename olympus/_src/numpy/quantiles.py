@@ -424,6 +424,7 @@ def _median(a: Any, *, axis: Any, keepdims: bool) -> Any:
     return quantile(a, 0.5, axis, None, False, "midpoint", keepdims)
 
 
+@direct("_quantile")
 def nanmedian(
     a: ArrayLike,
     axis: Axes = None,

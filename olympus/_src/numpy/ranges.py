@@ -22,6 +22,7 @@ from olympus._src.core.array_type import (
 from olympus._src.core.sizes import as_size, at_least, is_symbolic, maximum
 from olympus._src.foundation import caching, config, errors
 from olympus._src.interpreters import concrete_arrays, evaluate
+from olympus._src.interpreters.direct_calls import direct
 from olympus._src.lax import elementwise, shaping
 from olympus._src.lax import sizes as sizes_
 from olympus._src.numpy import arithmetic, elementary, promotion, symbolic_ranges
@@ -338,6 +339,7 @@ def logspace(
     return out if dtype is None else astype(out, dtype)
 
 
+@direct("_geomspace", 2)
 def geomspace(
     start: ArrayLike,
     stop: ArrayLike,
@@ -364,6 +366,14 @@ def geomspace(
       Array([1., 2., 4., 8.], dtype=float32)
     """
     promotion.check_arraylike("geomspace", start, stop)
+    options = {"num": num, "endpoint": endpoint, "dtype": dtype, "axis": axis}
+    return _geomspace(start, stop, **options)
+
+
+@evaluate.fuse
+def _geomspace(
+    start: Any, stop: Any, *, num: int, endpoint: bool, dtype: Any, axis: int
+) -> Any:
     bound_types = [dtypes.dtype_and_weak(x) for x in (start, stop)]
     kind = dtypes.to_inexact_dtype(dtypes.lattice_result(*bound_types)[0])
     start, stop = (promotion.cast(x, kind, False) for x in (start, stop))

@@ -625,6 +625,7 @@ def _count(a: Any, *, axis: Any, keepdims: bool) -> Any:
     return sum(logic.truth(a), axis=axis, keepdims=keepdims)
 
 
+@direct("count_nonzero")
 def count_nonzero(a: ArrayLike, axis: Axes = None, keepdims: bool = False) -> Array:
     """How many elements are not zero, over some axes or all.
 

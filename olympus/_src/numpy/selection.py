@@ -288,6 +288,7 @@ def _diagonal(a: Any, *, offset: int, axis1: int, axis2: int) -> Any:
     return concatenation.slice_in_dim(flat, start, stop, columns + 1, axis=len(lead))
 
 
+@direct("diagonal")
 def diagonal(a: ArrayLike, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Array:
     """The diagonal of two axes, along a new last axis.
 

@@ -10,6 +10,7 @@ import numpy as np
 
 from olympus._src.core import dtypes
 from olympus._src.core.array_type import Array, ArrayLike, DTypeLike, OptionalArray
+from olympus._src.interpreters.direct_calls import direct
 from olympus._src.lax import concatenation, convolution, shaping
 from olympus._src.lax import elementwise as lax
 from olympus._src.lax import sizes as sizes_
@@ -55,7 +56,7 @@ def _sequence_product(
             a, v, mode=mode, precision=precision, preferred=preferred_element_type
         )
 
-    return docstring_examples.describe(
+    described = docstring_examples.describe(
         call,
         name,
         f"""{what} of two vectors.
@@ -71,6 +72,7 @@ def _sequence_product(
     Source: NumPy, `numpy.{name}`.
 """,
     )
+    return direct(name, 2)(described)
 
 
 def _check_sequences(name: str, a: Any, v: Any, mode: str) -> None:
@@ -250,6 +252,7 @@ def _periodic(x: Any, xp: Any, fp: Any, period: Any) -> tuple[Any, Any, Any]:
     return x, xp, concatenation.concatenate([f_last, fp, f_first], 0)
 
 
+@direct("_unwrap")
 def unwrap(
     p: ArrayLike,
     discont: OptionalArray = None,
@@ -271,17 +274,21 @@ def unwrap(
       Array([ 0., -1.], dtype=float32)
     """
     check_arraylike("unwrap", p)
-    operands = (period,) if discont is None else (period, discont)
-    return _unwrap(p, *operands, axis=operator.index(axis))
+    # A number is part of the program, as 2 pi mostly is.
+    known = period if type(period) in (int, float) else None
+    operands = [x for x in (None if known else period, discont) if x is not None]
+    return _unwrap(p, *operands, axis=operator.index(axis), period=known)
 
 
 @promotion.evaluate.fuse
-def _unwrap(p: Any, *operands: Any, axis: int) -> Any:
+def _unwrap(p: Any, *operands: Any, axis: int, period: Any) -> Any:
     if dtypes.kind(aval_of(p).dtype) == "c":
         raise ValueError(
             "jnp.unwrap does not support complex inputs; unwrap numpy.angle(p)"
         )
-    p = promotion.promote_dtypes(p, operands[0])[0]
+    if period is None:
+        period, operands = operands[0], operands[1:]
+    p = promotion.promote_dtypes(p, period)[0]
     if dtypes.kind(aval_of(p).dtype) == "b":
         (p,) = promotion.promote_inexact(p)
     dtype = aval_of(p).dtype
@@ -289,13 +296,13 @@ def _unwrap(p: Any, *operands: Any, axis: int) -> Any:
     n = aval_of(p).shape[axis]
     if n == 0:
         return p
-    period = promotion.cast(operands[0], dtype, False)
+    period = promotion.cast(period, dtype, False)
     half = (
         arithmetic.floor_divide(period, 2)
         if dtypes.kind(dtype) in "iu"
         else lax.mul(period, promotion.scalar(0.5, p))
     )
-    least = half if len(operands) == 1 else promotion.cast(operands[1], dtype, False)
+    least = promotion.cast(operands[0], dtype, False) if operands else half
     jump = cumulative_sums.diff(p, axis=axis)
     folded = arithmetic.subtract(
         arithmetic.remainder(arithmetic.add(jump, half), period), half

@@ -8,6 +8,7 @@ from typing import Any, Literal, overload
 from olympus._src.core import avals, dtypes, trace
 from olympus._src.core.array_type import Array, ArrayLike, Axes, OptionalArray
 from olympus._src.interpreters import evaluate
+from olympus._src.interpreters.direct_calls import direct
 from olympus._src.lax import barriers, shaping, sizes
 from olympus._src.lax import elementwise as lax
 from olympus._src.numpy import arithmetic, elementary, logic, promotion, reductions
@@ -50,6 +51,7 @@ def spread_arrays(operands: Any, flags: Any) -> list[Any]:
 # -- softmax ---------------------------------------------------------------------------
 
 
+@direct("_softmax")
 def softmax(x: ArrayLike, axis: Axes = -1, where: OptionalArray = None) -> Array:
     """Exponentials divided by their sum: positive numbers that add up to 1.
 
@@ -103,6 +105,7 @@ def _subtract_largest(x: Any, axis: Any, where: Any) -> Any:
     return subtract(safe, lax.convert(largest, kind.dtype, kind.weak_type))
 
 
+@direct("_log_softmax")
 def log_softmax(x: ArrayLike, axis: Axes = -1, where: OptionalArray = None) -> Array:
     """Logarithm of `softmax`, exact where that is close to 0.
 

@@ -16,6 +16,7 @@ from olympus._src.core.array_type import (
     OptionalArray,
 )
 from olympus._src.interpreters import evaluate
+from olympus._src.interpreters.direct_calls import direct
 from olympus._src.lax import concatenation, shaping
 from olympus._src.lax import elementwise as lax
 from olympus._src.lax import sizes as sizes_
@@ -123,6 +124,7 @@ def _average(a: Any, w: Any, *, axis: Any, keepdims: bool) -> Any:
 # -- covariances -----------------------------------------------------------------------
 
 
+@direct("_cov")
 def cov(
     m: ArrayLike,
     y: OptionalArray = None,
@@ -245,6 +247,7 @@ def _weighted_center(x: Any, w: Any, aweights: Any, ddof: int) -> tuple[Any, Any
     return mean, lax.sub(total, lost)
 
 
+@direct("_corrcoef")
 def corrcoef(
     x: ArrayLike,
     y: OptionalArray = None,
@@ -267,14 +270,20 @@ def corrcoef(
              [-1.,  1.]], dtype=float32)
     """
     check_arraylike("corrcoef", x)
+    promotion.check_optional("corrcoef", y)
+    kind = None if dtype is None else dtypes.check_user_dtype(dtype, "corrcoef")
+    operands = (x,) if y is None else (x, y)
+    return _corrcoef(*operands, rowvar=bool(rowvar), dtype=kind)
+
+
+@evaluate.fuse
+def _corrcoef(x: Any, y: Any = None, *, rowvar: bool, dtype: Any) -> Any:
     c = cov(x, y, rowvar, dtype=dtype)
-    if aval_of(c).ndim == 0:
-        return arithmetic.true_divide(c, c)
-    return _normalise_covariance(c)
+    return _normalised(c) if aval_of(c).ndim else arithmetic.true_divide(c, c)
 
 
-@promotion.program(1, name="corrcoef")
-def _normalise_covariance(c: Any) -> Any:
+def _normalised(c: Any) -> Any:
+    """Covariances divided by what they are of equal variables."""
     n = aval_of(c).shape[0]
     size = elementary.sqrt(
         arithmetic.real(indexing.getitem(c, (np.arange(n), np.arange(n))))

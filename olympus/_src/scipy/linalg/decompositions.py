@@ -7,6 +7,7 @@ from typing import Any, Literal, overload
 import numpy as np
 
 from olympus._src.core.array_type import Array, ArrayLike
+from olympus._src.interpreters.direct_calls import direct
 from olympus._src.lax import linalg as lax_linalg
 from olympus._src.lax.linalg import matrices
 from olympus._src.numpy import (
@@ -24,6 +25,7 @@ matmul = matrices.matmul
 # -- Cholesky --------------------------------------------------------------------------
 
 
+@direct("cholesky")
 def cholesky(
     a: ArrayLike,
     lower: bool = False,
@@ -104,6 +106,7 @@ def cho_factor(
     return cholesky(a, lower, overwrite_a, check_finite), lower
 
 
+@direct("cho_solve", 0)
 def cho_solve(
     c_and_lower: tuple[ArrayLike, bool],
     b: ArrayLike,
@@ -162,6 +165,7 @@ def _cho_solve(c: Any, b: Any, *, lower: bool) -> Any:
 # -- LU --------------------------------------------------------------------------------
 
 
+@direct("lu_factor")
 def lu_factor(
     a: ArrayLike, overwrite_a: bool = False, check_finite: bool = True
 ) -> tuple[Array, Array]:
@@ -268,6 +272,7 @@ def _lu_solve(packed: Any, pivots: Any, b: Any, *, trans: int) -> Any:
     return out[..., 0] if is_vector else out
 
 
+@direct("lu")
 def lu(
     a: ArrayLike,
     permute_l: bool = False,
@@ -327,6 +332,7 @@ def _lu(a: Any, *, permute_l: bool) -> Any:
 # -- QR, singular values, eigenvalues --------------------------------------------------
 
 
+@direct("qr")
 def qr(
     a: ArrayLike,
     overwrite_a: bool = False,
@@ -478,6 +484,7 @@ def svd(
     check_finite: bool = ...,
     lapack_driver: str = ...,
 ) -> Array | tuple[Array, Array, Array]: ...
+@direct("svd")
 def svd(
     a: ArrayLike,
     full_matrices: bool = True,
@@ -561,6 +568,7 @@ def eigh(
     type: int = ...,
     check_finite: bool = ...,
 ) -> tuple[Array, Array] | Array: ...
+@direct("eigh")
 def eigh(
     a: ArrayLike,
     b: None = None,
@@ -621,6 +629,7 @@ def eigh(
     return values if eigvals_only else (values, vectors)
 
 
+@direct("inv")
 def inv(a: ArrayLike, overwrite_a: bool = False, check_finite: bool = True) -> Array:
     """The inverses of matrices.
 
@@ -677,6 +686,7 @@ def det(a: ArrayLike, overwrite_a: bool = False, check_finite: bool = True) -> A
 # -- systems ---------------------------------------------------------------------------
 
 
+@direct("solve", 2)
 def solve(
     a: ArrayLike,
     b: ArrayLike,
@@ -731,6 +741,7 @@ def _solve_positive(a: Any, b: Any, *, lower: bool) -> Any:
 _TRANSPOSES = {0: 0, "N": 0, 1: 1, "T": 1, 2: 2, "C": 2}
 
 
+@direct("solve_triangular", 2)
 def solve_triangular(
     a: ArrayLike,
     b: ArrayLike,

@@ -17,6 +17,7 @@ from olympus._src.api.custom_jvp import custom_jvp
 from olympus._src.control_flow import loops
 from olympus._src.core import dtypes
 from olympus._src.core.array_type import Array, ArrayLike
+from olympus._src.interpreters.direct_calls import direct
 from olympus._src.lax import barriers, slicing
 from olympus._src.lax import elementwise as lax
 from olympus._src.lax import linalg as lax_linalg
@@ -56,6 +57,7 @@ def _pade_numerator(order: int) -> list[float]:
     return [float(x) for x in reversed(coefficients)]
 
 
+@direct("expm")
 def expm(
     A: ArrayLike, *, upper_triangular: bool = False, max_squarings: int = 16
 ) -> Array:
