@@ -206,7 +206,7 @@ def _add_window(total: Any, reads: Any, ct: Any, starts: Sequence[Any]) -> Any:
 
 
 def _is_part(total: Any, ct: Any) -> bool:
-    """Whether the cotangent of a window, of known size, is added to that of an array."""
+    """Whether a cotangent, of known size, is of a part of what `total` is of."""
     whole, part = avals.aval_of(total), avals.aval_of(ct)
     if not is_constant_shape((*whole.shape, *part.shape)):
         return False
