@@ -140,3 +140,20 @@ def test_runs_outside_are_refused(row, message):
 def test_each_axis_has_an_entry():
     with pytest.raises(TypeError, match="an entry for each of the operand's 1 axes"):
         runs.take_runs(np.zeros(3, "f"), [None, None])
+
+
+def test_keys_are_moved_and_may_not_come_twice(form):
+    keys = olympus.random.split(olympus.random.key(0), (3, 4))
+    data = np.asarray(olympus.random.key_data(keys))
+    got = olympus.jit(lambda k: jnp.pad(k, 1, "wrap"))(keys)
+    want = np.pad(data, ((1, 1), (1, 1), (0, 0)), "wrap")
+    np.testing.assert_array_equal(olympus.random.key_data(got), want)
+
+    def draw(k):
+        return olympus.random.bits(jnp.pad(k, 1, "wrap")[0, 0])
+
+    with (
+        olympus.debug_key_reuse(True),
+        pytest.raises(olympus.errors.KeyReuseError, match="the same key at two places"),
+    ):
+        olympus.jit(draw)(keys)

@@ -262,6 +262,7 @@ def _offer(trace: Any, args: Any, params: Any) -> Any:
 
 take_runs_p = Primitive(
     "take_runs",
+    key_reuse=lambda uses, eqn, operands: uses.repeat(eqn, operands),
     shard=sharding_rules.linear_in(sharding_rules.take_runs),
     abstract=_abstract,
     lower=_lower,
