@@ -265,6 +265,8 @@ def test_operations_that_hold_programs_say_how_they_are_split():
 SLOW = ("stablehlo.dot_general", "stablehlo.convolution", "stablehlo.while")
 SLOW += ("stablehlo.custom_call", "func.call", "stablehlo.tanh", '"stablehlo.sort"')
 SLOW += ('"stablehlo.gather"', '"stablehlo.scatter"')
+# Their windows are as long as the axis; those of other operations are short.
+PREFIXES = {lax.cumsum_p, lax.cumprod_p, lax.cummax_p, lax.cummin_p}
 
 
 def lowered(p, args, params):
@@ -293,7 +295,7 @@ def test_operations_that_the_quick_build_serves_badly_say_so():
             quick.update(
                 e.primitive for e in low.program.eqns if e.primitive.needs_full_build
             )
-    assert quick <= slow
+    assert quick == PREFIXES | (quick & slow)
 
 
 def test_the_build_of_an_eager_operation_is_chosen_by_its_record():

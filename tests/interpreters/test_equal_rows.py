@@ -85,6 +85,19 @@ def read_by_many(x):
     return [y[i : 2 * i + 3] for i in range(1, 7)]
 
 
+def of_windows(x, n=20, size=3, repeat=1):
+    """Sines of pieces that begin anywhere, some of them twice."""
+    line = jnp.tile(x.ravel(), repeat)
+    starts = [(5 * i * i + 3) % (line.size - size) for i in range(n)]
+    return jnp.stack([jnp.sin(line[a : a + size]) * i for i, a in enumerate(starts)])
+
+
+def of_blocks(x):
+    corners = [(i * 3 % 4, i * 2 % 5) for i in range(20)]
+    blocks = [jnp.sin(x[i : i + 2, j : j + 3]) for i, j in corners]
+    return jnp.concatenate(blocks, axis=1), blocks[0][0, 0]
+
+
 JOINED = {  # the function; how often an operation is in its program
     "sine": (lambda x: by_row(lambda i, r: jnp.sin(r) * 2, x), "sine", 1),
     "numbers": (lambda x: by_row(lambda i, r: jnp.sin(r * i) + 1, x), "sine", 1),
@@ -202,7 +215,17 @@ JOINED = {  # the function; how often an operation is in its program
         "sine",
         1,
     ),
+    "windows": (of_windows, "sine", 1),
+    "gradient of windows": (
+        olympus.grad(lambda x: (of_windows(x) ** 2).sum()),
+        "sine",
+        1,
+    ),
+    "mapped windows": (olympus.vmap(of_windows, 1), "sine", 1),
     # left alone
+    "few windows": (functools.partial(of_windows, n=15), "sine", 15),
+    "large windows": (functools.partial(of_windows, size=65, repeat=4), "sine", 20),
+    "blocks, one of them read elsewhere": (of_blocks, "sine", 20),
     "read elsewhere": (read_some, "tanh", 6),
     "repeated": (
         lambda x: jnp.stack([jnp.sin(x[i]) for i in (0, 1, 1, 2)]),

@@ -105,3 +105,35 @@ def test_results_that_are_reshaped():
     y = x.copy()
     y[1:10, 2:11] = x[:9, :9] + 1
     np.testing.assert_array_equal(olympus.jit(f)(x, 1)[0], y.sum(0))
+
+
+@pytest.mark.parametrize("window", [1, 3, 9, 10])
+@pytest.mark.parametrize("start", [-20, -2, 0, 4, 30])
+def test_cotangents_of_computed_windows_are_added_in_place(window, start):
+    """What each step reads and overwrites, its derivative reads and overwrites too."""
+    x = np.linspace(1, 2, 10, dtype=np.float32)
+
+    def f(x, i):
+        for k in range(4):
+            part = lax.dynamic_slice(x, (i + k,), (window,))
+            x = lax.dynamic_update_slice(x, part * 1.5, (i + k + 1,))
+        return x
+
+    def place(i):
+        return min(max(i + 10 if i < 0 else i, 0), 10 - window)
+
+    matrix = np.eye(10)
+    for k in range(4):
+        a, b = place(start + k), place(start + k + 1)
+        step = np.eye(10)
+        step[b : b + window] = 1.5 * np.eye(10)[a : a + window]
+        matrix = step @ matrix
+    got = olympus.jit(olympus.jacrev(f))(x, start)
+    np.testing.assert_allclose(got, matrix, rtol=1e-6)
+    np.testing.assert_allclose(olympus.jit(olympus.jacfwd(f))(x, start), matrix)
+    grad = olympus.grad(lambda x, i: (f(x, i) ** 2).sum())
+    expected = 2 * matrix.T @ matrix @ x
+    np.testing.assert_allclose(olympus.jit(grad)(x, start), expected, rtol=1e-5)
+    texts = [olympus.jit(g).lower(x, start).as_text() for g in (f, grad)]
+    held = [text.count("optimization_barrier") for text in texts]
+    assert window == 10 or held[0] == held[1]

@@ -79,7 +79,7 @@ Other properties of an operation are fields like its rules:
                     rule `to_low` applies
   communicates      devices wait for each other along its `axes`, if it has any
   needs_full_build  XLA's quick build of it is slow (loops, calls, products, sorting,
-                    windows at positions) or imprecise
+                    prefixes, windows at positions) or imprecise
   overwrites        XLA writes the second operand into the memory of the first
 
 Names are for readers: a user's primitive may have the name of another. Whoever must

@@ -4,7 +4,8 @@ Users iterate over an array and stack what they make of each row. Written out, e
 is an operation of its own: the compiler writes a sine once for each, thirty take half a
 second and run no faster. `join` looks for stacks and concatenations of values that the
 same operations make of the rows of arrays, each row in its place, and has these
-operations work on all rows.
+operations work on all rows. Many small windows of an array are rows too, wherever they
+are.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from olympus._src.core import dtypes, ir
 from olympus._src.core.primitive import Cost
 from olympus._src.interpreters import rewriting
 from olympus._src.interpreters.batching import AxisData
-from olympus._src.lax import families
+from olympus._src.lax import families, gather
 from olympus._src.lax.barriers import optimization_barrier_p
 from olympus._src.lax.concatenation import concatenate_p, slice_, slice_p, split_p
 from olympus._src.lax.shaping import rev_p, squeeze_p
@@ -27,6 +28,10 @@ from olympus._src.lax.stacking import stack_p, unstack_p
 
 # Fewer rows compile in no time.
 _FEWEST_ROWS = 4
+# Windows of an array, which are no rows of it, become one gather, whose elements the
+# compiler reads one by one: of 30 windows of 300 sines take twice as long so, and a sum
+# half as long again; of 30, the product half as long and the sum as long.
+_FEWEST_WINDOWS, _LARGEST_WINDOW = 16, 64
 # With more readers a stack is kept by a barrier: the compiler may write what is
 # computed at once again for each reader, as it does not with a stack of many parts.
 _MOST_READERS = 4
@@ -66,6 +71,20 @@ class _Cut(NamedTuple):
     positions: range
 
 
+class _Windows(NamedTuple):
+    """Slices of one size of an array, anywhere in it.
+
+    Attributes:
+      array: the array.
+      sizes: of each slice.
+      starts: for each slice its first position on each axis.
+    """
+
+    array: Any
+    sizes: tuple[int, ...]
+    starts: tuple[tuple[int, ...], ...]
+
+
 class _Alike(NamedTuple):
     """Results of equations of one operation, one for each row."""
 
@@ -73,7 +92,7 @@ class _Alike(NamedTuple):
     operands: Sequence[Any]
 
 
-_Rows = _Same | _Numbers | _Cut | _Alike
+_Rows = _Same | _Numbers | _Cut | _Windows | _Alike
 
 
 def join(program: ir.Olympuspr, in_bodies: bool = True) -> ir.Olympuspr:
@@ -189,7 +208,9 @@ class _Search:
             return None
         if makers[0] in self._apart:
             return None
-        return self._find_cut(atoms) or self._find_alike(makers)
+        return (
+            self._find_cut(atoms) or _find_windows(makers) or self._find_alike(makers)
+        )
 
     def _find_cut(self, atoms: Sequence[Any]) -> _Rows | None:
         places = [_place_of(v, self._makers) for v in atoms]
@@ -225,6 +246,21 @@ class _Search:
             else:
                 n += reader not in replaced
         return n
+
+
+def _find_windows(eqns: Sequence[ir.Eqn]) -> _Rows | None:
+    """Slices of equal sizes; what joins them alone is left as it is."""
+    if len(eqns) < _FEWEST_WINDOWS or any(e.primitive is not slice_p for e in eqns):
+        return None
+    array, part = eqns[0].invars[0], eqns[0].outvars[0].aval
+    if not _is_plain(array.aval) or not 0 < part.size <= _LARGEST_WINDOW:
+        return None
+    for eqn in eqns:
+        is_like = eqn.invars[0] is array and eqn.outvars[0].aval.shape == part.shape
+        if not is_like or eqn.params["strides"] is not None:
+            return None
+    starts = tuple([eqn.params["start_indices"] for eqn in eqns])
+    return _Windows(array, part.shape, starts)
 
 
 def _place_of(v: Any, makers: dict[Any, ir.Eqn]) -> Any:
@@ -371,11 +407,13 @@ class _Writer(rewriting.Rewriter):
         """
         if type(rows) is _Numbers:
             return _as_array(rows.literals)
-        assert isinstance(rows, (_Cut, _Alike))
-        key = rows if isinstance(rows, _Cut) else rows.eqns
+        assert isinstance(rows, (_Cut, _Windows, _Alike))
+        key = rows.eqns if isinstance(rows, _Alike) else rows
         if key not in self._written:
             if isinstance(rows, _Cut):
                 self._written[key] = self._write_cut(rows, joining)
+            elif isinstance(rows, _Windows):
+                self._written[key] = self._write_windows(rows, joining)
             else:
                 self._written[key] = self._write_alike(rows, joining)
         return self._written[key]
@@ -396,6 +434,17 @@ class _Writer(rewriting.Rewriter):
             if positions.step < 0:
                 x = rev_p.bind(x, dimensions=(rows.axis,))
             return families.move_axis(x, rows.axis, 0)
+
+        return self.write(joining, run, [self.read(rows.array)])
+
+    def _write_windows(self, rows: _Windows, joining: ir.Eqn) -> Any:
+        longest = max(rows.array.aval.shape)
+        starts = np.array(rows.starts, np.int32 if longest < 2**31 else np.int64)
+        axes = tuple(range(len(rows.sizes)))
+        numbers = gather.GatherDimensionNumbers(tuple([a + 1 for a in axes]), (), axes)
+
+        def run(x: Any) -> Any:
+            return gather.gather(x, starts, numbers, rows.sizes, mode=gather.CLIP)
 
         return self.write(joining, run, [self.read(rows.array)])
 

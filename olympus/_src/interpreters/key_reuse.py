@@ -213,6 +213,17 @@ class Uses:
             seen |= ids
         return move(eqn, operands)
 
+    def repeat(self, eqn: ir.Eqn, operands: Sequence[Any]) -> Any:
+        """Elements of an array in other places, in which no key may come twice."""
+        results = move(eqn, operands)
+        if results and results[0] is not None:
+            before, after = [
+                keys.size - len(distinct(keys.flat)) for keys in (operands[0], *results)
+            ]
+            if after > before:
+                raise _repeated_error(eqn.source, eqn.primitive)
+        return results
+
     def apply_signature(
         self, signature: Signature, operands: Sequence[Any]
     ) -> list[Any]:

@@ -360,6 +360,7 @@ cumsum_p = _cumulative(
     families.NUMERIC,
     _wide(np.cumsum),
     transpose=_sums_transpose,
+    needs_full_build=True,
     **families.LINEAR,
 )
 cumprod_p = _cumulative(
@@ -369,6 +370,7 @@ cumprod_p = _cumulative(
     families.NUMERIC,
     _wide(np.cumprod),
     jvp=_jvp(elementwise.mul_p),
+    needs_full_build=True,
 )
 cummax_p = _cumulative(
     "cummax",
@@ -377,6 +379,7 @@ cummax_p = _cumulative(
     (families.BOOL, *families.REAL),
     lambda x, axis: np.maximum.accumulate(x, axis),
     jvp=_jvp(elementwise.max_p),
+    needs_full_build=True,
     may_make_nan=False,
 )
 cummin_p = _cumulative(
@@ -386,6 +389,7 @@ cummin_p = _cumulative(
     (families.BOOL, *families.REAL),
     lambda x, axis: np.minimum.accumulate(x, axis),
     jvp=_jvp(elementwise.min_p),
+    needs_full_build=True,
     may_make_nan=False,
 )
 cumlogsumexp_p = _cumulative(

@@ -203,6 +203,12 @@ def tile(out: Any, operand: Any, *, reps: Any) -> Any:
     return entries_of(operand)
 
 
+def take_runs(out: Any, operand: Any, *, runs: Any) -> Any:
+    axes = [axis for axis, row in enumerate(runs) if row is not None]
+    refuse_divided(operand, axes, "axes that are read at runs of positions")
+    return entries_of(operand)
+
+
 def bitcast_convert_type(out: Any, operand: Any, *, new_dtype: Any) -> Any:
     entries = entries_of(operand)
     if out.ndim > operand.ndim:

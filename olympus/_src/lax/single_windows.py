@@ -192,9 +192,7 @@ _LARGE_REPEATED = 1 << 6
 def _add_window(total: Any, reads: Any, ct: Any, starts: Sequence[Any]) -> Any:
     """The cotangent of an array, to which that of a window is added; or None."""
     whole, part = avals.aval_of(total), avals.aval_of(ct)
-    if not is_constant_shape((*whole.shape, *part.shape)) or whole.dtype != part.dtype:
-        return None
-    if not part.size or part.size * _SHARE > whole.size:
+    if not _is_part(total, ct) or part.size * _SHARE > whole.size:
         return None
     if reads.is_repeated:
         least = _LARGE_REPEATED
@@ -205,6 +203,14 @@ def _add_window(total: Any, reads: Any, ct: Any, starts: Sequence[Any]) -> Any:
     if whole.size < least:
         return None
     return accumulate("scatter_add", total, starts, ct)
+
+
+def _is_part(total: Any, ct: Any) -> bool:
+    """Whether a cotangent, of known size, is of a part of what `total` is of."""
+    whole, part = avals.aval_of(total), avals.aval_of(ct)
+    if not is_constant_shape((*whole.shape, *part.shape)):
+        return False
+    return whole.dtype == part.dtype and 0 < part.size < whole.size
 
 
 def add_slice(
@@ -230,10 +236,15 @@ def add_slice(
 def add_dynamic_slice(
     total: Any, reads: Any, cts: Any, x: Any, *starts: Any, slice_sizes: Any
 ) -> Any:
-    """The field `transpose_into` of `dynamic_slice`."""
+    """The field `transpose_into` of `dynamic_slice`.
+
+    Of any size: an update of zeros at a computed position is fused with no sum.
+    """
     if len({avals.aval_of(i).dtype for i in starts}) > 1:
         return None
-    return _add_window(total, reads, cts[0], starts)
+    if not _is_part(total, cts[0]):
+        return None
+    return accumulate("scatter_add", total, starts, cts[0])
 
 
 def add_gather(

@@ -11,7 +11,7 @@ import numpy as np
 from olympus._src.core import dtypes
 from olympus._src.core.array_type import Array, ArrayLike
 from olympus._src.core.sizes import as_size, is_symbolic, maximum
-from olympus._src.lax import concatenation, families, shaping
+from olympus._src.lax import concatenation, families, runs, shaping
 from olympus._src.lax import elementwise as lax
 from olympus._src.lax import sizes as sizes_
 from olympus._src.numpy import functional, indexing, promotion, quantiles, reductions
@@ -24,7 +24,7 @@ _STATISTICS: dict[str, Any] = {
     "mean": reductions.mean,
     "median": quantiles.median,
 }
-# Slices that are joined in place of reading single positions.
+# Runs that are read as such, in place of single positions.
 _MOST_RUNS = 8
 # The one option that a mode has.
 _OPTIONS = {
@@ -219,6 +219,7 @@ def _padded_positions(length: Any, before: Any, after: Any, mode: Any) -> Any:
 
 @program(1, name="pad")
 def _pad_by_index(x: Any, *, widths: Any, mode: Any, odd: bool) -> Any:
+    rows: dict[int, list[runs.Run]] = {}
     for axis, (before, after) in enumerate(widths):
         length = aval_of(x).shape[axis]
         if before == 0 and after == 0:
@@ -229,52 +230,36 @@ def _pad_by_index(x: Any, *, widths: Any, mode: Any, odd: bool) -> Any:
                 "'empty'"
             )
         where = _padded_positions(length, before, after, mode)
-        out = _join_runs(x, where, axis, before)
-        out = _take_along(x, where, axis) if out is None else out
+        row = _find_runs(where, before, length)
         if odd and length > 1:
-            out = _rotate_about_edge(x, out, axis, before, shared=mode == "reflect")
-        x = out
-    return x
+            out = _take_along(x, where, axis) if row is None else _take(x, {axis: row})
+            x = _rotate_about_edge(x, out, axis, before, shared=mode == "reflect")
+        elif row is None:
+            x = _take_along(x, where, axis)
+        else:
+            rows[axis] = row
+    return _take(x, rows)
 
 
-def _join_runs(x: Any, where: Any, axis: int, before: int) -> Any:
-    """What stands at some positions, `x` itself among them, as few joined slices.
+def _find_runs(where: Any, before: int, length: int) -> list[runs.Run] | None:
+    """The runs of a padded axis's positions, the axis itself one of them.
 
-    None where these would be many: XLA's reads by position, and their derivatives, take
-    several times as long as those of slices, but not as those of a slice for each.
+    None where they are too many: a read by position takes several times as long as that
+    of slices, but not as a slice for each.
     """
     if type(where) is not np.ndarray:
         return None
-    after = before + aval_of(x).shape[axis]
-    runs = _runs(where[:before]), _runs(where[after:])
-    if sum(map(len, runs)) > _MOST_RUNS:
+    first = runs.find_runs(where[:before])
+    last = runs.find_runs(where[before + length :])
+    if len(first) + len(last) > _MOST_RUNS:
         return None
-    first, last = ([_slice_run(x, run, axis) for run in side] for side in runs)
-    return concatenation.concatenate([*first, x, *last], axis)
+    return [*first, runs.Run(0, length, 1), *last]
 
 
-def _runs(where: np.ndarray) -> list[np.ndarray]:
-    """Positions cut where they stop to rise by one, fall by one or stay the same."""
-    runs = []
-    while where.size:
-        steps = np.diff(where)
-        ends = np.flatnonzero(steps != steps[0]) if steps.size else steps
-        n = int(ends[0]) + 1 if ends.size else where.size
-        if steps.size and abs(steps[0]) > 1:
-            n = 1
-        runs.append(where[:n])
-        where = where[n:]
-    return runs
-
-
-def _slice_run(x: Any, run: np.ndarray, axis: int) -> Any:
-    low, high = int(run.min()), int(run.max())
-    part = concatenation.slice_in_dim(x, low, high + 1, axis=axis)
-    if low == high:
-        shape = list(aval_of(x).shape)
-        shape[axis] = run.size
-        return shaping.broadcast_in_dim(part, shape, range(len(shape)))
-    return shaping.rev(part, (axis,)) if run[0] > run[-1] else part
+def _take(x: Any, rows: Mapping[int, Sequence[runs.Run]]) -> Any:
+    if not rows:
+        return x
+    return runs.take_runs(x, [rows.get(axis) for axis in range(aval_of(x).ndim)])
 
 
 def _take_along(x: Any, where: Any, axis: int) -> Any:
