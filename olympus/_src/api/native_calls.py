@@ -19,6 +19,7 @@ from olympus._src.core import dtypes, trace
 from olympus._src.foundation import caching, config, tracebacks
 from olympus._src.interpreters import concrete_arrays, evaluate
 from olympus._src.interpreters.compiled_programs import CompiledProgram
+from olympus._src.runtime import transfer
 
 IS_NATIVE = native.calls is not None
 _PLAIN_NODES = (tuple, list, dict)
@@ -108,6 +109,7 @@ if IS_NATIVE:
         bound_attribute=_bound_attribute,
         hide=tracebacks.hide,
         place_number=_place_number,
+        delete_buffer=transfer.delete_buffer,
     )
 
 

@@ -16,7 +16,7 @@
 #include <stddef.h>
 #include <structmember.h>
 
-#define VERSION 5 /* of what Python passes to and takes from this module */
+#define VERSION 6 /* of what Python passes to and takes from this module */
 
 #define N_PLACES 4
 
@@ -36,6 +36,7 @@ static struct {
   PyObject *hide;             /* takes the library's own frames out of an error */
   PyObject *plain_aval;       /* the last type that was found to be plain */
   PyObject *place_number;     /* a number that equal shardings share */
+  PyObject *delete_buffer;    /* frees the memory of a buffer */
   struct {
     PyObject *sharding, *number;
   } places[N_PLACES];         /* those that were met last */
@@ -45,7 +46,7 @@ static struct {
 
 static struct {
   PyObject *storage, *explicit_, *is_ready;
-  PyObject *trace, *call, *sharding, *consume, *is_deleted, *delete, *slow, *failed;
+  PyObject *trace, *call, *sharding, *buffer, *consume, *is_deleted, *slow, *failed;
   PyObject *consume_token, *with_tokens; /* the second is a tuple of that name */
 } names;
 
@@ -170,13 +171,9 @@ static int delete_donated(Runner *self, PyObject *buffers) {
     Py_ssize_t at = PyLong_AsSsize_t(PyTuple_GET_ITEM(self->donated, i));
     PyObject *buffer = PyList_GetItem(buffers, at);
     if (buffer == NULL) return -1;
-    PyObject *gone = PyObject_CallMethodNoArgs(buffer, names.is_deleted);
-    if (gone == NULL) return -1;
-    int is_gone = PyObject_IsTrue(gone);
-    Py_DECREF(gone);
-    if (is_gone < 0) return -1;
-    if (is_gone) continue;
-    PyObject *done = PyObject_CallMethodNoArgs(buffer, names.delete);
+    if (says(buffer, names.is_deleted, Py_True)) continue;
+    if (PyErr_Occurred()) return -1;
+    PyObject *done = PyObject_CallOneArg(shared.delete_buffer, buffer);
     if (done == NULL) return -1;
     Py_DECREF(done);
   }
@@ -270,7 +267,6 @@ static int are_in_place(Runner *self, PyObject *buffers) {
     if (sharding == NULL) return -1;
     Py_DECREF(sharding); /* the buffer holds it */
     if (sharding != PyTuple_GET_ITEM(shardings, i)) return 0;
-    if (!says(buffer, names.is_deleted, Py_False)) return PyErr_Occurred() ? -1 : 0;
   }
   return 1;
 }
@@ -618,13 +614,15 @@ static PyObject *place_of(PyObject *buffer) {
 static int walk_array(Walk *walk, PyObject *array) {
   PyObject *buffer = slot_of(array, shared.buffer), *aval = slot_of(array, shared.aval);
   PyObject *committed = slot_of(array, shared.committed);
-  if (buffer == NULL || aval == NULL || committed == NULL) return UNKNOWN;
+  if (aval == NULL || committed == NULL) return UNKNOWN;
+  /* A part of another array has no buffer until it is asked for it. */
+  buffer = buffer == NULL ? PyObject_GetAttr(array, names.buffer) : Py_NewRef(buffer);
+  TRY(row_take(&walk->buffers, buffer));
   TRY(row_add(&walk->tokens, aval));
   if (shared.several_devices) {
     TRY(row_take(&walk->tokens, place_of(buffer)));
     TRY(row_add(&walk->tokens, committed));
   }
-  TRY(row_add(&walk->buffers, buffer));
   return WALKED;
 }
 
@@ -1399,19 +1397,20 @@ static PyObject *connect(PyObject *module, PyObject *args, PyObject *kwargs) {
   (void)module;
   static char *words[] = {"array_type", "current",    "eval_trace",   "trace_context",
                           "exact",      "as_operand", "host_types",   "record_types",
-                          "bound_attribute", "hide", "place_number", NULL};
+                          "bound_attribute", "hide", "place_number", "delete_buffer",
+                          NULL};
   PyObject *array_type, *current, *eval_trace, *context, *exact, *as_operand, *hosts;
-  PyObject *records, *attribute, *hide, *place_number;
-  if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O!OOOOOO!O!OOO", words, &PyType_Type,
+  PyObject *records, *attribute, *hide, *place_number, *delete;
+  if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O!OOOOOO!O!OOOO", words, &PyType_Type,
                                    &array_type, &current, &eval_trace, &context, &exact,
                                    &as_operand, &PyFrozenSet_Type, &hosts, &PySet_Type,
-                                   &records, &attribute, &hide, &place_number))
+                                   &records, &attribute, &hide, &place_number, &delete))
     return NULL;
   if (!PyType_HasFeature((PyTypeObject *)array_type, Py_TPFLAGS_HEAPTYPE)) {
     PyErr_SetString(PyExc_TypeError, "connect: the array type is no class of Python");
     return NULL;
   }
-  if (find_offset(array_type, "_buffer", &shared.buffer) < 0 ||
+  if (find_offset(array_type, "_own_buffer", &shared.buffer) < 0 ||
       find_offset(array_type, "aval", &shared.aval) < 0 ||
       find_offset(array_type, "_committed", &shared.committed) < 0 ||
       find_offset(array_type, "_host", &shared.host) < 0)
@@ -1428,6 +1427,7 @@ static PyObject *connect(PyObject *module, PyObject *args, PyObject *kwargs) {
   Py_XSETREF(shared.bound_attribute, Py_NewRef(attribute));
   Py_XSETREF(shared.hide, Py_NewRef(hide));
   Py_XSETREF(shared.place_number, Py_NewRef(place_number));
+  Py_XSETREF(shared.delete_buffer, Py_NewRef(delete));
   Py_RETURN_NONE;
 }
 
@@ -1456,10 +1456,10 @@ static int intern_names(void) {
               {&names.trace, "trace"},
               {&names.call, "call"},
               {&names.sharding, "_sharding"},
+              {&names.buffer, "_buffer"},
               {&names.consume, "consume_with_handlers"},
               {&names.consume_token, "consume_token"},
               {&names.is_deleted, "is_deleted"},
-              {&names.delete, "delete"},
               {&names.slow, "_call_slowly"},
               {&names.failed, "_explain_failure"}};
   for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
