@@ -251,6 +251,49 @@ def test_derivatives_of_gathered_values():
     assert dn.shape == (1, 8, 4)
 
 
+RESIDUALS = {
+    "arrays": lambda x, w: jnp.tanh(x * w) * jnp.sin(x),
+    "a number": lambda x, w: x * jnp.sin((x * w).sum()),
+    "a number and arrays": lambda x, w: jnp.tanh(x) * jnp.sin((x * w).mean() * x),
+    "nothing": lambda x, w: x + w,
+    "no elements": lambda x, w: x * w + jnp.tanh(x[:0] * w).sum(),
+    "booleans": lambda x, w: jnp.where(x > w, jnp.sin(x), w * x),
+}
+
+
+@pytest.mark.parametrize("check_vma", [True, False])
+@pytest.mark.parametrize("spec", [P("x", "y"), P("y"), P()], ids=str)
+@pytest.mark.parametrize("name", RESIDUALS)
+def test_what_devices_keep_for_derivatives(name, spec, check_vma):
+    f = RESIDUALS[name]
+    g = map_parts(f, (spec, P()), spec, check_vma=check_vma)
+    n_x, n_y = NamedSharding(mesh(4, 2), spec).shard_shape(X.shape)
+
+    def by_parts(x, w):
+        rows = [f(x[i : i + n_x, j : j + n_y], w)
+                for i in range(0, 8, n_x) for j in range(0, 4, n_y)]  # fmt: skip
+        return sum((row**2).sum() for row in rows)
+
+    def whole(x, w):
+        return (g(x, w) ** 2).sum()
+
+    for order in (olympus.grad, lambda h, k: olympus.jit(olympus.grad(h, k))):
+        for argument in (0, 1):
+            got = order(whole, argument)(X, W)
+            want = olympus.grad(by_parts, argument)(X, W)
+            np.testing.assert_allclose(got, want, 2e-4, 2e-4)
+    slopes = olympus.jvp(olympus.grad(whole), (X, W), (X, W))[1]
+    want = olympus.jvp(olympus.grad(by_parts), (X, W), (X, W))[1]
+    np.testing.assert_allclose(slopes, want, 2e-3, 2e-3)
+
+
+def test_arrays_are_kept_as_they_are():
+    f = map_parts(lambda x: jnp.sin(jnp.sin(x)), P("x", "y"), P("x", "y"))
+    text = str(olympus.make_olympuspr(olympus.grad(lambda x: f(x).sum()))(X))
+    assert "squeeze" not in text
+    assert "reshape" not in text
+
+
 def test_gradients_inside_of_the_function():
     """The cotangents that devices have of one value are summed."""
 
