@@ -71,6 +71,21 @@ def test_no_reading_loads_jax():
     assert "jax" not in sys.modules
 
 
+@pytest.mark.parametrize("dtype", ["float32", "bool", "bfloat16", "int4"])
+@pytest.mark.parametrize("spec", [("x", "y"), (None, "y"), ("x",), ()], ids=str)
+def test_arrays_without_elements(spec, dtype):
+    values = np.zeros((0, 4), jnp.dtype(dtype))
+    x = divide(values, *spec)
+    double = olympus.jit(lambda x: x.repeat(2, 1), out_shardings=x.sharding)
+    for y, shape in [(x, (0, 4)), (double(x), (0, 8)), (x.__copy__(), (0, 4))]:
+        assert np.asarray(y).shape == shape
+        for shard in y.addressable_shards:
+            part = y.sharding.shard_shape(shape)
+            assert np.asarray(shard.data).shape == part
+            assert np.asarray(jnp.concatenate([shard.data, shard.data])).shape == part
+            assert np.asarray(y)[shard.index].shape == part
+
+
 def test_printing_iterating_indexing_and_scalars():
     x = divide(np.arange(8.0).reshape(4, 2), "x")
     assert str(x) == str(np.asarray(x))

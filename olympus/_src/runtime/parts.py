@@ -223,15 +223,17 @@ class LocalParts:
         It can be deleted and donated. On the CPU it is waited for.
         """
         place, stored = self._place(position).placement, self.aval.storage
-        if place.is_cpu and not transfer.is_packed(stored.dtype):
+        if _has_view(place, stored) or not stored.size:
             return transfer.lend_to_device(self.to_host(position), stored, place, True)
         return transfer.copy_buffer(self._typed_handle(position))
 
     def to_host(self, position: int) -> np.ndarray:
         """A part as a read-only NumPy array, a view where that is possible."""
-        stored = self.aval.storage
-        is_cpu = self._place(position).placement.is_cpu
-        if is_cpu and not transfer.is_packed(stored.dtype):
+        place, stored = self._place(position).placement, self.aval.storage
+        if not stored.size:  # XLA may not have divided it
+            _wait_for(self._buffer)
+            return np.zeros(stored.shape, stored.dtype)
+        if _has_view(place, stored):
             return self._view(position, stored)
         return transfer.to_host(self._typed_handle(position), stored.dtype)
 
@@ -267,6 +269,11 @@ class LocalParts:
     def _separate(self) -> list[Any]:
         places = [place.sharding for place in _places(self._buffer._sharding)]
         return versions.separate_parts(self._buffer, places)
+
+
+def _has_view(place: Placement, stored: Any) -> bool:
+    """Whether NumPy can read elements of a type in a place."""
+    return place.is_cpu and not transfer.is_packed(stored.dtype)
 
 
 def _view_in_turn(buffer: Any, place: _Place, stored: Any) -> np.ndarray:
