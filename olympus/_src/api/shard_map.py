@@ -173,7 +173,7 @@ def _mesh(mesh: Mesh | AbstractMesh | None) -> Any:
 
 def _manual_axes(mesh: Mesh, names: Set[Any]) -> tuple[Any, ...]:
     outer = manual_axes.current.manual
-    known = () if outer is None else outer.axes
+    known = () if outer is None else outer.all_axes()
     return tuple(
         [n for n in mesh.axis_names if (not names or n in names) and n not in known]
     )

@@ -79,7 +79,7 @@ def _global_sharding(aval: Any, spec: PartitionSpec, manual: Manual) -> Any:
     mesh = manual.mesh.abstract_mesh
     outer = trace.current.manual
     if outer is not None:
-        names = [n for n in outer.axes if n in mesh.axis_names]
+        names = [n for n in outer.all_axes() if n in mesh.axis_names]
         mesh = mesh.update_axis_types(dict.fromkeys(names, AxisType.Manual))
     if not mesh.explicit_axes:
         return None
