@@ -316,7 +316,7 @@ class Executable:
 
     def _native_runner(self, form: Any, division: Any = None) -> Any:
         """What runs the program without Python's frames; `calls.c` says of forms."""
-        run = self.loaded.execute_sharded if division is None else self._start_together
+        run = self.loaded.execute_sharded if division is None else self._starter()
         return native.calls.Runner(
             run,
             self._handlers,
@@ -361,17 +361,22 @@ class Executable:
         run = functools.partial(self.loaded.execute_sharded, buffers, with_tokens=True)
         if not self._is_local:
             return waiting.start_program(run)
-        return run() if self.in_shardings is None else self._start_together(buffers)
+        return run() if self.in_shardings is None else self._starter()(buffers)
 
-    def _start_together(self, buffers: list[Any], with_tokens: bool = True) -> Any:
-        """Starts a program on all of its devices, or on none."""
-        with transfer.starts:
-            if any(map(_is_deleted, buffers)):
-                raise _deleted_buffer_error(buffers)
-            results = self.loaded.execute_sharded(buffers, with_tokens=with_tokens)
-            for number in self.donated:  # where a part is viewed, its device copied it
-                transfer.delete_buffer(buffers[number])
-            return results
+    def _starter(self) -> Callable[..., Any]:
+        """What starts the program on all of its devices, or on none."""
+        run, donated = self.loaded.execute_sharded, self.donated
+
+        def start(buffers: list[Any], with_tokens: bool = True) -> Any:
+            with transfer.starts:
+                if any(map(_is_deleted, buffers)):
+                    raise _deleted_buffer_error(buffers)
+                results = run(buffers, with_tokens=with_tokens)
+                for number in donated:  # where a part is viewed, its device copied it
+                    transfer.delete_buffer(buffers[number])
+                return results
+
+        return start
 
     # -- what it is --
 
