@@ -58,6 +58,7 @@ BUDGETS |= {
     "mesh call, one array": 1.0,
     "mesh call, 20 arrays": 1.0,
     "mesh put": 0.7,
+    "mesh shards": 0.2,
     "mesh call and shards": 0.2,
     "mesh cold call, grad transformer-2": 0.8,
     "mesh trace grad shard_map MLP-50": 0.2,

@@ -65,23 +65,25 @@ def test_later_changes_of_what_was_put_do_not_show(spec, order):
             part[...] = 0
 
 
-def test_parts_outlive_the_array():
-    values = np.arange(64.0).reshape(8, 8)
-    x = olympus.device_put(values, NamedSharding(mesh(4, 2), P("x", "y"))) + 1
-    expected = np.asarray(x).copy()
-    shards = x.addressable_shards
-    parts = [(shard.index, shard.data) for shard in shards]
-    x.delete()
-    for index, part in parts:
-        np.testing.assert_array_equal(np.asarray(part + 1), expected[index] + 1)
-    with pytest.raises(RuntimeError, match="deleted"):
-        _ = shards[0].data
-
-
 def test_no_reading_loads_jax():
     x = divide(np.arange(8.0), "x")
     np.asarray(jnp.sin(x)), [s.data for s in x.addressable_shards], str(x), list(x)
     assert "jax" not in sys.modules
+
+
+@pytest.mark.parametrize("dtype", ["float32", "bool", "bfloat16", "int4"])
+@pytest.mark.parametrize("spec", [("x", "y"), (None, "y"), ("x",), ()], ids=str)
+def test_arrays_without_elements(spec, dtype):
+    values = np.zeros((0, 4), jnp.dtype(dtype))
+    x = divide(values, *spec)
+    double = olympus.jit(lambda x: x.repeat(2, 1), out_shardings=x.sharding)
+    for y, shape in [(x, (0, 4)), (double(x), (0, 8)), (x.__copy__(), (0, 4))]:
+        assert np.asarray(y).shape == shape
+        for shard in y.addressable_shards:
+            part = y.sharding.shard_shape(shape)
+            assert np.asarray(shard.data).shape == part
+            assert np.asarray(jnp.concatenate([shard.data, shard.data])).shape == part
+            assert np.asarray(y)[shard.index].shape == part
 
 
 def test_printing_iterating_indexing_and_scalars():

@@ -185,14 +185,6 @@ def test_donated_memory_is_used():
     assert "input_output_alias={ {}: (0" in f.lower(divide(X, "x")).compile().as_text()
 
 
-def test_parts_stay_when_their_array_is_donated():
-    x = divide(X, "x")
-    parts = [s.data for s in x.addressable_shards]
-    olympus.jit(lambda x: x * 0, donate_argnums=0)(x).block_until_ready()
-    for part, start in zip(parts, np.repeat([0, 2, 4, 6], 2), strict=True):
-        np.testing.assert_array_equal(part, X[start : start + 2])
-
-
 def test_static_and_keyword_arguments_and_constants():
     table = divide(X, None, "x")
     f = olympus.jit(lambda x, n, *, y: (x + table) * n + y, static_argnums=1)

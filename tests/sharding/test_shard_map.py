@@ -251,6 +251,112 @@ def test_derivatives_of_gathered_values():
     assert dn.shape == (1, 8, 4)
 
 
+# What a function inside of another one does along the outer one's axis `x`, whose
+# devices have halves of the rows; and the same for all rows.
+ALONG_OUTER = {
+    "sum": (lambda q: q - lax.psum(q, "x"), lambda h: h - h.sum(0)),
+    "mean": (
+        lambda q: jnp.sin(lax.pmean(q, "x") * q),
+        lambda h: jnp.sin(h.mean(0) * h),
+    ),
+    "gather": (
+        lambda q: q * lax.psum(lax.all_gather(q, "x")[0], "x"),
+        lambda h: h * 2 * h[0],
+    ),
+    "index": (
+        lambda q: q * lax.axis_index("x"),
+        lambda h: h * np.arange(2)[:, None, None],
+    ),
+    "permutation": (
+        lambda q: q * lax.ppermute(q, "x", [(0, 1), (1, 0)]),
+        lambda h: h * h[::-1],
+    ),
+}
+
+
+@pytest.mark.parametrize("levels", [2, 3])
+@pytest.mark.parametrize("name", ALONG_OUTER)
+def test_collectives_along_axes_of_the_function_around(name, levels):
+    part, whole = ALONG_OUTER[name]
+    over = mesh(2, 2, 2)
+    inner = part
+    for axis in "zy"[: levels - 1] if levels == 3 else "y":
+        inner = olympus.shard_map(
+            inner, in_specs=P(axis), out_specs=P(axis), axis_names={axis}
+        )
+    f = olympus.shard_map(
+        inner, mesh=over, in_specs=P("x"), out_specs=P("x"), axis_names={"x"}
+    )
+
+    def plain(x):
+        return whole(x.reshape(2, 4, 4)).reshape(8, 4)
+
+    for run in (lambda f: f, olympus.jit):
+        np.testing.assert_allclose(run(f)(X), plain(X), 1e-5, 1e-5)
+        got = run(olympus.grad(lambda x: (f(x) ** 2).sum()))(X)
+        want = olympus.grad(lambda x: (plain(x) ** 2).sum())(X)
+        np.testing.assert_allclose(got, want, 1e-4, 1e-4)
+        got = run(lambda x: olympus.jvp(f, (x,), (jnp.cos(x),)))(X)[1]
+        want = olympus.jvp(plain, (X,), (np.cos(X),))[1]
+        np.testing.assert_allclose(got, want, 1e-4, 1e-4)
+
+
+def test_the_innermost_of_three_takes_the_axes_that_are_left():
+    def innermost(x):
+        return x - lax.psum(x, ("x", "y", "z"))
+
+    f = olympus.shard_map(innermost, in_specs=P("z"), out_specs=P("z"))
+    f = olympus.shard_map(f, in_specs=P("y"), out_specs=P("y"), axis_names={"y"})
+    f = olympus.shard_map(
+        f, mesh=mesh(2, 2, 2), in_specs=P("x"), out_specs=P("x"), axis_names={"x"}
+    )
+    want = X.reshape(8, 1, 4) - X.reshape(8, 1, 4).sum(0)
+    np.testing.assert_allclose(olympus.jit(f)(X), want.reshape(8, 4), 1e-5)
+
+
+RESIDUALS = {
+    "arrays": lambda x, w: jnp.tanh(x * w) * jnp.sin(x),
+    "a number": lambda x, w: x * jnp.sin((x * w).sum()),
+    "a number and arrays": lambda x, w: jnp.tanh(x) * jnp.sin((x * w).mean() * x),
+    "nothing": lambda x, w: x + w,
+    "no elements": lambda x, w: x * w + jnp.tanh(x[:0] * w).sum(),
+    "booleans": lambda x, w: jnp.where(x > w, jnp.sin(x), w * x),
+}
+
+
+@pytest.mark.parametrize("check_vma", [True, False])
+@pytest.mark.parametrize("spec", [P("x", "y"), P("y"), P()], ids=str)
+@pytest.mark.parametrize("name", RESIDUALS)
+def test_what_devices_keep_for_derivatives(name, spec, check_vma):
+    f = RESIDUALS[name]
+    g = map_parts(f, (spec, P()), spec, check_vma=check_vma)
+    n_x, n_y = NamedSharding(mesh(4, 2), spec).shard_shape(X.shape)
+
+    def by_parts(x, w):
+        rows = [f(x[i : i + n_x, j : j + n_y], w)
+                for i in range(0, 8, n_x) for j in range(0, 4, n_y)]  # fmt: skip
+        return sum((row**2).sum() for row in rows)
+
+    def whole(x, w):
+        return (g(x, w) ** 2).sum()
+
+    for order in (olympus.grad, lambda h, k: olympus.jit(olympus.grad(h, k))):
+        for argument in (0, 1):
+            got = order(whole, argument)(X, W)
+            want = olympus.grad(by_parts, argument)(X, W)
+            np.testing.assert_allclose(got, want, 2e-4, 2e-4)
+    slopes = olympus.jvp(olympus.grad(whole), (X, W), (X, W))[1]
+    want = olympus.jvp(olympus.grad(by_parts), (X, W), (X, W))[1]
+    np.testing.assert_allclose(slopes, want, 2e-3, 2e-3)
+
+
+def test_arrays_are_kept_as_they_are():
+    f = map_parts(lambda x: jnp.sin(jnp.sin(x)), P("x", "y"), P("x", "y"))
+    text = str(olympus.make_olympuspr(olympus.grad(lambda x: f(x).sum()))(X))
+    assert "squeeze" not in text
+    assert "reshape" not in text
+
+
 def test_gradients_inside_of_the_function():
     """The cotangents that devices have of one value are summed."""
 

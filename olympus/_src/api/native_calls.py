@@ -17,7 +17,7 @@ from olympus._src.core import trace
 from olympus._src.foundation import caching, config, tracebacks
 from olympus._src.interpreters import concrete_arrays, evaluate
 from olympus._src.interpreters.compiled_programs import CompiledProgram
-from olympus._src.runtime import guards, staging
+from olympus._src.runtime import guards, staging, transfer
 
 IS_NATIVE = native.calls is not None
 _PLAIN_NODES = (tuple, list, dict)
@@ -109,6 +109,7 @@ if IS_NATIVE:
         find_staged_type=concrete_arrays.find_staged_type,
         slots=staging.free_slots,
         add_slot=staging.add,
+        delete_buffer=transfer.delete_buffer,
     )
     native.calls.use_staging(not guards.are_active())
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from olympus._src import tree
 from olympus._src.api import parameters
-from olympus._src.calls.shard_map import local_aval, refuse_high_type, shard_map_p
+from olympus._src.calls.shard_map import local_avals, refuse_high_type, shard_map_p
 from olympus._src.core import avals as avals_
 from olympus._src.core import ir
 from olympus._src.foundation import source_info, tracebacks
@@ -173,7 +173,7 @@ def _mesh(mesh: Mesh | AbstractMesh | None) -> Any:
 
 def _manual_axes(mesh: Mesh, names: Set[Any]) -> tuple[Any, ...]:
     outer = manual_axes.current.manual
-    known = () if outer is None else outer.axes
+    known = () if outer is None else outer.all_axes()
     return tuple(
         [n for n in mesh.axis_names if (not names or n in names) and n not in known]
     )
@@ -223,13 +223,17 @@ def _call(
     specs = _argument_specs(args, leaves, in_specs, manual)
     avals = [avals_.aval_of(x) for x in leaves]
     paths = _paths(fun, args)
+    checked = set()
     for aval, spec, path in zip(avals, specs, paths, strict=True):
+        if (aval, spec) in checked:
+            continue
+        checked.add((aval, spec))
         if aval.is_high:
             raise refuse_high_type(aval)
         what = f"shard_map in_specs of {path}"
         NamedSharding(manual.mesh, spec).check_shape(aval.shape, what)
         _check_type(aval, spec, manual, what)
-    local = [local_aval(a, s, manual) for a, s in zip(avals, specs, strict=True)]
+    local = local_avals(avals, specs, manual)
     with manual_over(manual):
         body = inner_programs.trace_body(fun, "shard_map", in_tree, local)
     result = body.out_tree.unflatten(body.out_avals)

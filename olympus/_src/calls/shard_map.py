@@ -28,7 +28,30 @@ from olympus._src.sharding.specs import PartitionSpec, axes_of, names_of
 # -- types -----------------------------------------------------------------------------
 
 
-def local_aval(aval: Any, spec: PartitionSpec, manual: Manual) -> Any:
+def local_avals(
+    avals: Sequence[Any], specs: Sequence[PartitionSpec], manual: Manual
+) -> list[Any]:
+    """The types of one device's parts of values."""
+    return _map_pairs(lambda a, s: _local_aval(a, s, manual), avals, specs)
+
+
+def _global_avals(
+    avals: Sequence[Any], specs: Sequence[PartitionSpec], manual: Manual
+) -> list[Any]:
+    """The types of values of which the devices have parts of some types."""
+    return _map_pairs(lambda a, s: _global_aval(a, s, manual), avals, specs)
+
+
+def _map_pairs(
+    change: Callable[[Any, Any], Any], avals: Sequence[Any], specs: Sequence[Any]
+) -> list[Any]:
+    """`change` of each pair, called once for equal ones: most parameters are alike."""
+    pairs = list(zip(avals, specs, strict=True))
+    changed = {pair: change(*pair) for pair in dict.fromkeys(pairs)}
+    return [changed[pair] for pair in pairs]
+
+
+def _local_aval(aval: Any, spec: PartitionSpec, manual: Manual) -> Any:
     """The type of one device's part of a value."""
     counts = _counts(spec, manual, aval.ndim)
     shape = tuple([n // k for n, k in zip(aval.shape, counts, strict=True)])
@@ -41,7 +64,7 @@ def local_aval(aval: Any, spec: PartitionSpec, manual: Manual) -> Any:
     return aval.update(shape=shape, vma=aval.vma | vma, sharding=explicit)
 
 
-def global_aval(aval: Any, spec: PartitionSpec, manual: Manual) -> Any:
+def _global_aval(aval: Any, spec: PartitionSpec, manual: Manual) -> Any:
     """The type of a value of which the devices have parts of a type."""
     counts = _counts(spec, manual, aval.ndim)
     shape = tuple([n * k for n, k in zip(aval.shape, counts, strict=True)])
@@ -56,7 +79,7 @@ def _global_sharding(aval: Any, spec: PartitionSpec, manual: Manual) -> Any:
     mesh = manual.mesh.abstract_mesh
     outer = trace.current.manual
     if outer is not None:
-        names = [n for n in outer.axes if n in mesh.axis_names]
+        names = [n for n in outer.all_axes() if n in mesh.axis_names]
         mesh = mesh.update_axis_types(dict.fromkeys(names, AxisType.Manual))
     if not mesh.explicit_axes:
         return None
@@ -76,8 +99,7 @@ def _abstract(
     out_specs: Any, **_: Any,
 ) -> Any:  # fmt: skip
     manual = Manual(mesh, manual_axes, check_vma)
-    rows = zip(jaxpr.out_avals, out_specs, strict=True)
-    return [global_aval(aval, spec, manual) for aval, spec in rows]
+    return _global_avals(jaxpr.out_avals, out_specs, manual)
 
 
 def _effects(*args: Any, jaxpr: Any, **_: Any) -> Any:
@@ -211,7 +233,7 @@ class _Split:
     """The derivative of a body as two: one returns residuals, one is linear.
 
     Attributes:
-      forward: returns the results, and residuals with one more axis in front.
+      forward: returns the results, and residuals, of which each has an axis.
       linear: takes residuals that are inputs, the others, and tangents.
       inputs: which inputs are residuals.
       specs: how the other residuals are divided: their first axis over all that varies.
@@ -237,40 +259,61 @@ class _Split:
             ]
             others = [v for v, i in zip(residuals, is_input, strict=True) if not i]
             axes = _differing_axes([body], in_specs, manual)
-            self.specs = tuple([_stack_spec(v.aval, axes, manual) for v in others])
+            specs = {
+                aval: _stack_spec(aval, axes, manual)
+                for aval in dict.fromkeys([v.aval for v in others])
+            }
+            self.specs = tuple([specs[v.aval] for v in others])
             small = body.replace(outvars=[*body.outvars[:n], *others])
-            stack = _trace(lambda *xs: _stack_from(xs, n), small.out_avals)
-            self.forward = _compose(ir.ClosedOlympuspr(small, forward.consts), stack)
-            in_avals = linear.olympuspr.in_avals
-            order = _argsort_inputs_first(is_input)
-            n_residuals, n_inputs = len(residuals), len(self.inputs)
-            stacked = [in_avals[i] for i in order[:n_inputs]]
-            stacked += [_stacked_aval(in_avals[i]) for i in order[n_inputs:]]
-            unstack = _trace(
-                lambda *xs: _unstack(xs, order, n_inputs),
-                stacked + in_avals[n_residuals:],
+            self.forward = ir.ClosedOlympuspr(small, forward.consts)
+            tail = linear.olympuspr
+            residual_vars, slopes = (
+                tail.invars[: len(residuals)],
+                tail.invars[len(residuals) :],
             )
-            self.linear = _compose(unstack, linear)
+            first = [v for v, i in zip(residual_vars, is_input, strict=True) if i]
+            first += [v for v, i in zip(residual_vars, is_input, strict=True) if not i]
+            tail = tail.replace(invars=first + slopes)
+            self.linear = ir.ClosedOlympuspr(tail, linear.consts)
+            lacks_axis = [not _has_free_axis(v.aval) for v in others]
+            if any(lacks_axis):
+                self._stack(n, lacks_axis)
+
+    def _stack(self, n: int, lacks_axis: list[bool]) -> None:
+        """Gives residuals an axis in front, and takes it away where they are used."""
+        flags = [False] * n + lacks_axis
+        expand = _trace(
+            lambda *xs: _map_flagged(_expand, xs, flags), self.forward.out_avals
+        )
+        self.forward = _compose(self.forward, expand)
+        avals = self.linear.olympuspr.in_avals
+        flags = [False] * len(self.inputs) + lacks_axis
+        flags += [False] * (len(avals) - len(flags))
+        squeeze = _trace(
+            lambda *xs: _map_flagged(_squeeze, xs, flags),
+            _map_flagged(_stacked_aval, avals, flags),
+        )
+        self.linear = _compose(squeeze, self.linear)
 
 
-def _argsort_inputs_first(is_input: Sequence[bool]) -> list[int]:
-    """Positions of residuals, those that are inputs first."""
-    inputs = [i for i, flag in enumerate(is_input) if flag]
-    return inputs + [i for i, flag in enumerate(is_input) if not flag]
+def _has_free_axis(aval: Any) -> bool:
+    """Whether the devices' values can be put together along the first axis."""
+    return aval.ndim > 0 and aval.explicit is None
 
 
-def _unstack(xs: Sequence[Any], order: Sequence[int], n_inputs: int) -> list[Any]:
-    """Residuals in the linear program's own order, without the axis in front."""
-    n = len(order)
-    values: list[Any] = [None] * n
-    for k, position in enumerate(order):
-        x = xs[k]
-        values[position] = x if k < n_inputs else shaping.squeeze(x, (0,))
-    return [*values, *xs[n:]]
+def _map_flagged(
+    change: Callable[[Any], Any], xs: Sequence[Any], flags: Sequence[bool]
+) -> list[Any]:
+    rows = zip(xs, flags, strict=True)
+    return [change(x) if is_flagged else x for x, is_flagged in rows]
 
 
-def _stack_from(outs: Sequence[Any], n: int) -> list[Any]:
-    return [*outs[:n], *[shaping.expand_dims(x, (0,)) for x in outs[n:]]]
+def _expand(x: Any) -> Any:
+    return shaping.expand_dims(x, (0,))
+
+
+def _squeeze(x: Any) -> Any:
+    return shaping.squeeze(x, (0,))
 
 
 def _stacked_aval(aval: Any) -> Any:

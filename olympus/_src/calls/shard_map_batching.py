@@ -71,7 +71,7 @@ def _check_names(names: tuple[Any, ...], manual: Manual, params: Any) -> None:
     for name in names:
         if name not in manual.mesh.axis_names:
             raise ValueError(unknown_axis("vmap spmd_axis_name", name, manual.mesh))
-        if outer is not None and name in outer.axes:
+        if outer is not None and name in outer.all_axes():
             raise ValueError(
                 f"vmap spmd_axis_name: {name!r} is an axis along which the program "
                 "around is written for one device, so elements cannot be spread over "

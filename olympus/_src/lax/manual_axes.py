@@ -30,12 +30,23 @@ class Manual(NamedTuple):
       checks: whether types say what varies.
       spread: those axes that mapped axes are spread over. The program is of one element
         of them, and does not see the devices that have the others.
+      outer: the same of the program around it that is for one device; None for none.
     """
 
     mesh: Any
     axes: tuple[Any, ...]
     checks: bool
     spread: tuple[Any, ...] = ()
+    outer: Manual | None = None
+
+    def all_axes(self) -> tuple[Any, ...]:
+        """The axes that the program and those around it are manual along."""
+        return self.axes if self.outer is None else (*self.outer.all_axes(), *self.axes)
+
+    def checked_axes(self) -> tuple[Any, ...]:
+        """Those of them that types tell of."""
+        own = self.axes if self.checks else ()
+        return own if self.outer is None else (*self.outer.checked_axes(), *own)
 
 
 def manual_of(params: dict[str, Any]) -> Manual:
@@ -50,7 +61,7 @@ def manual_over(manual: Manual) -> Iterator[None]:
     before = current.manual, current.join, current.axis_env
     sizes = manual.mesh.shape
     named = [(n, sizes[n]) for n in manual.axes if n not in manual.spread]
-    current.manual = manual
+    current.manual = manual._replace(outer=current.manual)
     current.join = join if manual.checks else None
     current.axis_env = (*current.axis_env, *named)
     try:
@@ -63,9 +74,8 @@ def manual_over(manual: Manual) -> Iterator[None]:
 def checked_axes(names: Sequence[Any]) -> tuple[Any, ...]:
     """Those of some axes that types tell of: manual ones, where that is checked."""
     manual = current.manual
-    if manual is None or not manual.checks:
-        return ()
-    return tuple([name for name in names if name in manual.axes])
+    known = () if manual is None else manual.checked_axes()
+    return tuple([name for name in names if name in known])
 
 
 def vma_of(x: Any) -> frozenset[Any]:

@@ -648,7 +648,7 @@ def pbroadcast(x: PyTree, axis_name: Hashable, source: int) -> PyTree:
         )
     name = names if len(names) > 1 else names[0]
     manual = trace.current.manual
-    if manual is not None and set(names) <= set(manual.axes):
+    if manual is not None and set(names) <= set(manual.all_axes()):
         return _map_arrays("pbroadcast", lambda v: _of_one(v, names, source), x)
     return _map_arrays(
         "pbroadcast",

@@ -101,7 +101,7 @@ def current_mesh() -> Any:
     types = dict(zip(abstract.axis_names, abstract.axis_types, strict=True))
     manual = trace.current.manual
     if manual is not None:
-        types.update(dict.fromkeys(manual.axes, AxisType.Manual))
+        types.update(dict.fromkeys(manual.all_axes(), AxisType.Manual))
     return mesh if mesh.empty else _with_types(mesh, types)
 
 

@@ -16,7 +16,7 @@
 #include <stddef.h>
 #include <structmember.h>
 
-#define VERSION 6 /* of what Python passes to and takes from this module */
+#define VERSION 7 /* of what Python passes to and takes from this module */
 
 #define N_PLACES 4
 
@@ -40,6 +40,7 @@ static struct {
   PyObject *hide;             /* takes the library's own frames out of an error */
   PyObject *plain_aval;       /* the last type that was found to be plain */
   PyObject *place_number;     /* a number that equal shardings share */
+  PyObject *delete_buffer;    /* frees the memory of a buffer */
   struct {
     PyObject *sharding, *number;
   } places[N_PLACES];         /* those that were met last */
@@ -49,7 +50,8 @@ static struct {
 
 static struct {
   PyObject *storage, *explicit_, *is_ready;
-  PyObject *dtype, *shape, *trace, *call, *sharding, *consume, *is_deleted, *delete, *slow, *failed;
+  PyObject *dtype, *shape, *trace, *call, *sharding, *buffer, *consume, *is_deleted;
+  PyObject *slow, *failed;
   PyObject *consume_token, *with_tokens; /* the second is a tuple of that name */
 } names;
 
@@ -213,13 +215,9 @@ static int delete_donated(Runner *self, PyObject *buffers) {
     Py_ssize_t at = PyLong_AsSsize_t(PyTuple_GET_ITEM(self->donated, i));
     PyObject *buffer = PyList_GetItem(buffers, at);
     if (buffer == NULL) return -1;
-    PyObject *gone = PyObject_CallMethodNoArgs(buffer, names.is_deleted);
-    if (gone == NULL) return -1;
-    int is_gone = PyObject_IsTrue(gone);
-    Py_DECREF(gone);
-    if (is_gone < 0) return -1;
-    if (is_gone) continue;
-    PyObject *done = PyObject_CallMethodNoArgs(buffer, names.delete);
+    if (says(buffer, names.is_deleted, Py_True)) continue;
+    if (PyErr_Occurred()) return -1;
+    PyObject *done = PyObject_CallOneArg(shared.delete_buffer, buffer);
     if (done == NULL) return -1;
     Py_DECREF(done);
   }
@@ -303,7 +301,6 @@ static int are_in_place(Runner *self, PyObject *buffers) {
     if (sharding == NULL) return -1;
     Py_DECREF(sharding); /* the buffer holds it */
     if (sharding != PyTuple_GET_ITEM(shardings, i)) return 0;
-    if (!says(buffer, names.is_deleted, Py_False)) return PyErr_Occurred() ? -1 : 0;
   }
   return 1;
 }
@@ -649,13 +646,15 @@ static PyObject *place_of(PyObject *buffer) {
 static int walk_array(Walk *walk, PyObject *array) {
   PyObject *buffer = slot_of(array, shared.buffer), *aval = slot_of(array, shared.aval);
   PyObject *committed = slot_of(array, shared.committed);
-  if (buffer == NULL || aval == NULL || committed == NULL) return UNKNOWN;
+  if (aval == NULL || committed == NULL) return UNKNOWN;
+  /* A part of another array has no buffer until it is asked for it. */
+  buffer = buffer == NULL ? PyObject_GetAttr(array, names.buffer) : Py_NewRef(buffer);
+  TRY(row_take(&walk->buffers, buffer));
   TRY(row_add(&walk->tokens, aval));
   if (shared.several_devices) {
     TRY(row_take(&walk->tokens, place_of(buffer)));
     TRY(row_add(&walk->tokens, committed));
   }
-  TRY(row_add(&walk->buffers, buffer));
   return WALKED;
 }
 
@@ -1381,7 +1380,8 @@ static PyObject *connect(PyObject *module, PyObject *args, PyObject *objects) {
               {"staged_types", &shared.staged_types, &PyDict_Type},
               {"find_staged_type", &shared.find_staged_type, NULL},
               {"slots", &shared.slots, &PyDict_Type},
-              {"add_slot", &shared.add_slot, NULL}};
+              {"add_slot", &shared.add_slot, NULL},
+              {"delete_buffer", &shared.delete_buffer, NULL}};
   const Py_ssize_t n = sizeof(rows) / sizeof(rows[0]);
   PyObject *values[sizeof(rows) / sizeof(rows[0])];
   if (PyTuple_GET_SIZE(args) > 0 || objects == NULL || PyDict_GET_SIZE(objects) != n)
@@ -1444,10 +1444,10 @@ static int intern_names(void) {
               {&names.trace, "trace"},
               {&names.call, "call"},
               {&names.sharding, "_sharding"},
+              {&names.buffer, "_buffer"},
               {&names.consume, "consume_with_handlers"},
               {&names.consume_token, "consume_token"},
               {&names.is_deleted, "is_deleted"},
-              {&names.delete, "delete"},
               {&names.slow, "_call_slowly"},
               {&names.failed, "_explain_failure"}};
   for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)

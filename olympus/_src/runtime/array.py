@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import functools
 import math
+import threading
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -24,7 +25,9 @@ from olympus._src.runtime import (
     versions,
     waiting,
 )
+from olympus._src.runtime.parts import LocalParts
 from olympus._src.runtime.shardings import (
+    Index,
     Part,
     SingleDeviceSharding,
     default_placement,
@@ -42,8 +45,20 @@ class ArrayImpl:
       committed: whether the user chose the device, so that computations follow it.
     """
 
-    # `_keys` is set only while `debug_key_reuse` follows random keys.
-    __slots__ = ("__weakref__", "_buffer", "_committed", "_host", "_keys", "aval")
+    # `_keys` is set only while `debug_key_reuse` follows random keys; `_parts` and
+    # `_position` where it is a part of another array, which has no buffer at first.
+    __slots__ = (
+        "__weakref__",
+        "_buffer",
+        "_committed",
+        "_host",
+        "_keys",
+        "_parts",
+        "_position",
+        "aval",
+    )
+    _parts: LocalParts | None
+    _position: int
     __array_priority__ = 100
 
     def __init__(self, buffer: Any, aval: Any, committed: bool = False) -> None:
@@ -51,6 +66,37 @@ class ArrayImpl:
         self.aval = aval
         self._committed = committed
         self._host: np.ndarray | None = None
+
+    def __getattr__(self, name: str) -> Any:
+        """The buffer of a part, which takes it when it is first asked for."""
+        if name == "_buffer":
+            return self._take_buffer()
+        raise AttributeError(
+            f"{type(self).__name__!r} object has no attribute {name!r}",
+            name=name,
+            obj=self,
+        )
+
+    def _take_buffer(self) -> Any:
+        parts = self._parts
+        if parts is not None:
+            try:
+                buffer = parts.to_device(self._position)
+            except Exception as error:
+                raise self._explain(error)  # noqa: B904 - it has its cause
+            with _taking:
+                if self._parts is not None:  # else another thread was first
+                    self._buffer = buffer
+                    self._parts = None
+        return _own_buffer(self)
+
+    @property
+    def _holder(self) -> Any:
+        """Its buffer, or what a part takes it from: both tell of its state."""
+        try:
+            return _own_buffer(self)
+        except AttributeError:
+            return self._parts or _own_buffer(self)
 
     def _follow(self, keys: Any) -> None:
         """Notes which random keys its elements are; see `interpreters.key_reuse`."""
@@ -98,19 +144,22 @@ class ArrayImpl:
     @property
     def sharding(self) -> Any:
         """How the array is divided over its devices."""
-        return self._buffer._sharding
+        holder = self._holder
+        if type(holder) is LocalParts:
+            return holder.sharding(self._position)
+        return holder._sharding
 
     @property
     def device(self) -> Any:
         """The device, or the sharding where there are several devices."""
-        sharding = self._buffer._sharding
+        sharding = self.sharding
         devices = sharding._internal_device_list
         return devices[0] if len(devices) == 1 else sharding
 
     @property
     def single_device(self) -> Device | None:
         """The device, or None where there are several."""
-        devices = self._buffer._sharding._internal_device_list
+        devices = self.sharding._internal_device_list
         return devices[0] if len(devices) == 1 else None
 
     @property
@@ -118,7 +167,7 @@ class ArrayImpl:
         """The device the user chose, or the sharding over a mesh; None if neither."""
         if not self._committed:
             return None
-        sharding = self._buffer._sharding
+        sharding = self.sharding
         if isinstance(sharding, SingleDeviceSharding):
             return sharding._device
         return sharding
@@ -146,9 +195,14 @@ class ArrayImpl:
     @property
     def addressable_shards(self) -> list[Shard]:
         """The parts of it that lie on devices of this process."""
-        self._check_alive()
-        local = self.sharding.local_parts(self.shape)
-        return [Shard(self, i, part) for i, part in enumerate(local)]
+        buffer = self._buffer
+        if buffer.is_deleted():
+            raise deleted_array_error(self)
+        part_aval, has_large, places = _division_of(self.aval, buffer._sharding)
+        owner: Any = self
+        if part_aval is not None:
+            owner = LocalParts(buffer, part_aval, has_large)
+        return [Shard(owner, place) for place in places]
 
     @property
     def global_shards(self) -> list[Shard]:
@@ -158,7 +212,7 @@ class ArrayImpl:
         """
         mine = {shard.device: shard for shard in self.addressable_shards}
         every = self.sharding.parts(self.shape)
-        return [mine.get(p.device) or Shard(self, None, p) for p in every]
+        return [mine.get(p.device) or Shard(None, (0, p)) for p in every]
 
     @property
     def num_addressable_shards(self) -> int:
@@ -183,12 +237,13 @@ class ArrayImpl:
 
     def is_deleted(self) -> bool:
         """Whether its memory was freed or donated to a computation."""
-        return self._buffer.is_deleted()
+        return self._holder.is_deleted()
 
     def delete(self) -> None:
         """Frees its memory now; any later use is an error."""
         self._host = None
-        self._buffer.delete()
+        if not self.is_deleted():
+            transfer.delete_buffer(self._buffer)
 
     def surrender(self) -> Any:
         """Its buffer, to be donated: the view of it that is kept here is dropped."""
@@ -196,13 +251,13 @@ class ArrayImpl:
         return self._buffer
 
     def _check_alive(self) -> None:
-        if self._buffer.is_deleted():
+        if self._holder.is_deleted():
             raise deleted_array_error(self)
 
     def is_ready(self) -> bool:
         """Whether its value is computed."""
         self._check_alive()
-        return self._buffer.is_ready()
+        return self._holder.is_ready()
 
     def block_until_ready(self) -> ArrayImpl:
         """Waits until its value is computed, and returns it.
@@ -219,12 +274,14 @@ class ArrayImpl:
     def copy_to_host_async(self) -> None:
         """Starts to copy it to the host, for a later read."""
         self._check_alive()
+        if type(self._holder) is LocalParts:
+            return  # to read it needs no buffer
         if self._host is None and self.single_device is not None:
             versions.copy_to_host_async(self._buffer)
 
     def _explain(self, error: Exception) -> BaseException:
         """The error a user should see for one that reading the buffer raised."""
-        if self._buffer.is_deleted():
+        if self.is_deleted():
             return deleted_array_error(self)
         return host_errors.explain(error)
 
@@ -248,7 +305,7 @@ class ArrayImpl:
         host = self._host
         if host is None:
             host = self._host = self._fetch()
-        elif self._buffer.is_deleted():
+        elif self._holder.is_deleted():
             self._host = None
             raise deleted_array_error(self)
         return host
@@ -276,8 +333,11 @@ class ArrayImpl:
         """What the buffer holds, on the host: the value, or opaque elements' words."""
         self._check_alive()
         self._refuse_unreduced()
+        holder = self._holder
         try:
-            return parts.to_host(self._buffer, self.aval.storage)
+            if type(holder) is LocalParts:
+                return holder.to_host(self._position)
+            return parts.to_host(holder, self.aval.storage)
         except Exception as error:
             raise self._explain(error)  # noqa: B904 - it has its cause
 
@@ -458,6 +518,10 @@ class ArrayImpl:
         )
 
 
+# Past `__getattr__`, which would have a part take its buffer.
+_own_buffer: Any = ArrayImpl.__dict__["_buffer"].__get__
+
+
 def install(name: str, value: Any) -> None:
     """Gives the concrete array an operator, method or property."""
     setattr(ArrayImpl, name, value)
@@ -467,58 +531,99 @@ def install(name: str, value: Any) -> None:
 
 
 class Shard:
-    """The part of an array on one device.
+    """The part of an array on one device."""
 
-    Attributes:
-      device: the device.
-      index: which part of the whole it is, as slices.
-      replica_id: its number among the devices that hold the same part.
-    """
+    __slots__ = ("_owner", "_place")
 
-    __slots__ = ("_array", "_position", "device", "index", "replica_id")
+    # These are made by the thousand, in few steps.
+    def __init__(
+        self, owner: ArrayImpl | LocalParts | None, place: tuple[int, Part]
+    ) -> None:
+        self._owner = owner
+        self._place = place
 
-    def __init__(self, array: ArrayImpl, position: int | None, part: Part) -> None:
-        self._array = array
-        self._position = position
-        self.device = part.device
-        self.index = part.slices
-        self.replica_id = part.replica_id
+    @property
+    def device(self) -> Device:
+        """The device."""
+        return self._place[1].device
+
+    @property
+    def index(self) -> Index:
+        """Which part of the whole it is, as slices."""
+        return self._place[1].slices
+
+    @property
+    def replica_id(self) -> int:
+        """Its number among the devices that hold the same part."""
+        return self._place[1].replica_id
 
     @property
     def data(self) -> ArrayImpl | None:
-        """The part as an array; None where another process holds it."""
-        return None if self._position is None else self.local_data()
+        """The part as an array; None where another process holds it.
+
+        It takes a buffer when one is needed: most parts are read, or only asked where
+        they are.
+        """
+        parts = self._owner
+        if not isinstance(parts, LocalParts):
+            return parts
+        part: ArrayImpl = _new(ArrayImpl)
+        part.aval = parts.aval
+        part._committed = True
+        part._host = None
+        part._parts = parts
+        part._position = self._place[0]
+        if parts.are_large:
+            part._take_buffer()
+        return part
 
     def local_data(self) -> ArrayImpl:
         """The part, on a device of this process."""
-        array, position = self._array, self._position
-        if position is None:
+        data = self.data
+        if data is None:
             raise RuntimeError(
                 f"Shard: the data must be on a device of this process, got a shard on "
                 f"{self.device}; read addressable_shards"
             )
-        sharding = array._buffer._sharding
-        if sharding.num_devices == 1:
-            return array
-        array._check_alive()
-        aval = _aval_of_parts(array.aval, sharding)
-        part = parts.part(array._buffer, position, aval.storage)
-        return ArrayImpl(part, aval, True)
+        return data
 
     def __repr__(self) -> str:
-        value = "" if self._position is None else f", data={self.data}"
+        value = "" if self._owner is None else f", data={self.data}"
         return (
             f"Shard(device={self.device!r}, index={self.index}, "
             f"replica_id={self.replica_id}{value})"
         )
 
 
+class _Division(NamedTuple):
+    """How arrays of a type are divided by a sharding.
+
+    Attributes:
+      part_aval: the type of a part; None if there is one device, which has the whole.
+      has_large: whether parts are large.
+      places: the number and the part of each device of this process.
+    """
+
+    part_aval: Any
+    has_large: bool
+    places: list[tuple[int, Part]]
+
+
 @functools.lru_cache(maxsize=256)
-def _aval_of_parts(aval: Any, sharding: Any) -> Any:
-    return aval.update(shape=tuple(sharding.shard_shape(aval.shape)))
+def _division_of(aval: Any, sharding: Any) -> _Division:
+    places = list(enumerate(sharding.local_parts(aval.shape)))
+    if sharding.num_devices == 1:
+        return _Division(None, False, places)
+    part = aval.update(shape=tuple(sharding.shard_shape(aval.shape)))
+    stored = part.storage
+    is_large = stored.size * stored.dtype.itemsize > _MOST_KEPT_BYTES
+    return _Division(part, is_large, places)
 
 
-client.on_clear(_aval_of_parts.cache_clear)
+_MOST_KEPT_BYTES = 1 << 16  # of a part that keeps the whole array until it is used
+client.on_clear(_division_of.cache_clear)
+_new = object.__new__
+_taking = threading.Lock()
 
 
 # -- helpers ---------------------------------------------------------------------------
@@ -527,10 +632,12 @@ client.on_clear(_aval_of_parts.cache_clear)
 def deleted_array_error(array: ArrayImpl) -> RuntimeError:
     """The error for the use of an array whose memory is gone."""
     sizes = ",".join(map(str, array.shape))
+    is_part = type(array._holder) is LocalParts
+    it = "It is a part, not used before, of an array that" if is_part else "It"
     error = RuntimeError(
-        f"Array has been deleted with shape={array.dtype}[{sizes}]. It was donated to "
-        "a computation (donate_argnums, donate_argnames) or deleted by .delete(); use "
-        "the computation's result, or keep a copy made before"
+        f"Array has been deleted with shape={array.dtype}[{sizes}]. {it} was donated "
+        "to a computation (donate_argnums, donate_argnames) or deleted by .delete(); "
+        "use the computation's result, or keep a copy made before"
     )
     error.__suppress_context__ = True  # XLA's own error says no more
     return error

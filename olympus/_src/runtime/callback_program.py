@@ -223,7 +223,7 @@ class CallbackProgram:
             lent = [_lent(buffer, buffer.aval, away) for buffer in buffers]
             raw = _run_to_end(self.at(depth), lent, handlers[depth])
             for number in donated:
-                buffers[number].delete()
+                transfer.delete_buffer(buffers[number])
             return [
                 ArrayImpl(_lent(buffer, aval.storage, home), aval, committed)
                 for buffer, aval in zip(raw, out_avals, strict=True)
@@ -363,10 +363,9 @@ def _share_parts(buffer: Any, aval: Any, division: Any, target: Any) -> Any:
     """
     part_aval = aval.update(shape=tuple(division.shard_shape(aval.shape)))
     devices = target._internal_device_list
+    mine = parts.LocalParts(buffer, part_aval)
     lent = [
-        transfer.lend_to_device(
-            parts.host_part(buffer, i, part_aval), part_aval, placement_of(d), True
-        )
+        transfer.lend_to_device(mine.to_host(i), part_aval, placement_of(d), True)
         for i, d in enumerate(devices)
     ]
     return versions.result_handler(aval, target, True)(lent)

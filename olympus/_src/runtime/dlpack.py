@@ -61,8 +61,11 @@ def to_capsule(
     try:
         return versions.to_dlpack_capsule(buffer, stream, max_version, bool(copy))
     except versions.XlaRuntimeError as error:
+        if buffer.is_deleted():  # by another thread
+            raise
+        dtype = buffer.aval.dtype
         raise BufferError(
-            f"__dlpack__: requires a dtype that DLPack has, got {buffer.dtype}; view "
+            f"__dlpack__: requires a dtype that DLPack has, got {dtype}; view "
             f"the array as integers first ({error})"
         ) from error
 

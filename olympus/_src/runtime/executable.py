@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import collections
 import functools
+import operator
 import re
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -30,6 +31,7 @@ from olympus._src.runtime import (
     mlir,
     partitioners,
     parts,
+    transfer,
     versions,
     waiting,
 )
@@ -236,9 +238,8 @@ class Executable:
     def _put_in_place(self, buffers: list[Any]) -> list[Any]:
         """The arguments of a program over a mesh, divided as it takes them."""
         place = parts.place
-        for buffer in buffers:
-            if buffer.is_deleted():
-                raise deleted_array_error(ArrayImpl(buffer, buffer.aval))
+        if any(map(_is_deleted, buffers)):
+            raise _deleted_buffer_error(buffers)
         self._check_donated_once(buffers)
         placed = [
             b if b._sharding is s else place(b, s)
@@ -246,7 +247,7 @@ class Executable:
         ]
         for number in self.donated:
             if placed[number] is not buffers[number]:
-                buffers[number].delete()  # the program takes the copies
+                transfer.delete_buffer(buffers[number])  # the program takes the copies
         return placed
 
     def _run_away(self, program: CallbackProgram, placed: list[Any]) -> list[ArrayImpl]:
@@ -254,7 +255,7 @@ class Executable:
         avals = [aval.storage for aval in self.out_avals]
         raw = program.run_divided(placed, avals, self.shardings)
         for number in self.donated:
-            placed[number].delete()
+            transfer.delete_buffer(placed[number])
         rows = zip(raw, self.out_avals, strict=True)
         return [ArrayImpl(buffer, aval, self.committed) for buffer, aval in rows]
 
@@ -319,8 +320,9 @@ class Executable:
 
     def _native_runner(self, form: Any, division: Any = None) -> Any:
         """What runs the program without Python's frames; `calls.c` says of forms."""
+        run = self.loaded.execute_sharded if division is None else self._starter()
         runner = native.calls.Runner(
-            self.loaded.execute_sharded,
+            run,
             self._handlers,
             tuple(self.out_avals),
             self.committed,
@@ -349,8 +351,7 @@ class Executable:
         outs = run(buffers)
         for number in self.donated:
             # A view on the host keeps the memory, but the array is gone all the same.
-            if not buffers[number].is_deleted():
-                buffers[number].delete()
+            transfer.delete_buffer(buffers[number])
         return outs
 
     def _execute_with_token(self, buffers: list[Any]) -> list[ArrayImpl]:
@@ -371,13 +372,29 @@ class Executable:
             for buffer, aval in zip(raw, self.out_avals, strict=True)
         ]
         for number in self.donated:
-            if not buffers[number].is_deleted():
-                buffers[number].delete()
+            transfer.delete_buffer(buffers[number])
         return outs, token
 
     def _start(self, buffers: list[Any]) -> Any:
         run = functools.partial(self.loaded.execute_sharded, buffers, with_tokens=True)
-        return run() if self._is_local else waiting.start_program(run)
+        if not self._is_local:
+            return waiting.start_program(run)
+        return run() if self.in_shardings is None else self._starter()(buffers)
+
+    def _starter(self) -> Callable[..., Any]:
+        """What starts the program on all of its devices, or on none."""
+        run, donated = self.loaded.execute_sharded, self.donated
+
+        def start(buffers: list[Any], with_tokens: bool = True) -> Any:
+            with transfer.starts:
+                if any(map(_is_deleted, buffers)):
+                    raise _deleted_buffer_error(buffers)
+                results = run(buffers, with_tokens=with_tokens)
+                for number in donated:  # where a part is viewed, its device copied it
+                    transfer.delete_buffer(buffers[number])
+                return results
+
+        return start
 
     # -- what it is --
 
@@ -480,10 +497,18 @@ def _raise_user_error(error: Exception, buffers: list[Any]) -> None:
 
 def _user_error(error: Exception, buffers: list[Any]) -> BaseException:
     """The error a user should see for one that running on buffers raised."""
-    for buffer in buffers:
-        if buffer.is_deleted():
-            return deleted_array_error(ArrayImpl(buffer, buffer.aval))
+    if any(map(_is_deleted, buffers)):
+        return _deleted_buffer_error(buffers)
     return host_errors.explain(error)
+
+
+_is_deleted = operator.methodcaller("is_deleted")
+
+
+def _deleted_buffer_error(buffers: Sequence[Any]) -> RuntimeError:
+    """The error for a run on buffers of which one is deleted."""
+    deleted = next(filter(_is_deleted, buffers))
+    return deleted_array_error(ArrayImpl(deleted, deleted.aval))
 
 
 # -- side effects ----------------------------------------------------------------------

@@ -24,7 +24,6 @@ from olympus._src.runtime import (
 )
 from olympus._src.runtime.shardings import (
     Index,
-    Part,
     Placement,
     Sharding,
     SingleDeviceSharding,
@@ -159,10 +158,12 @@ class _Place(NamedTuple):
 
     Attributes:
       placement: of the device.
+      sharding: of the device, in the array's kind of memory.
       rotation: the array's devices from this one on; None if this is the first.
     """
 
     placement: Placement
+    sharding: SingleDeviceSharding
     rotation: _Listed | None
 
 
@@ -175,47 +176,121 @@ def _places(sharding: Any) -> list[_Place]:
     for d in devices.addressable_device_list:
         order = (d, *[e for e in every if e is not d])
         rotation = None if d is every[0] else _Listed(DeviceList(order), kind)
-        places.append(_Place(placement_of(d), rotation))
+        own = SingleDeviceSharding(d, kind)
+        places.append(_Place(placement_of(d), own, rotation))
     return places
 
 
 client.on_clear(_places.cache_clear)
 
 
-def part(buffer: Any, position: int, aval: Any) -> Any:
-    """The part on a local device, as a separate buffer that shares its memory.
+class LocalParts:
+    """The parts of a buffer on devices of this process, made one by one when asked for.
 
-    The buffer must not be deleted. On the CPU it is waited for.
+    jaxlib's own parts share what they lie in with the buffer: where one is deleted or
+    donated, programs of the whole fail, or wait forever (jaxlib 0.10). So none leaves
+    this class: what it gives is another buffer, or a view that keeps the memory.
 
     Args:
       buffer: of an array on several devices.
-      position: the number of the device among those of this process.
-      aval: the type of the part's stored elements.
+      aval: the type of a part.
+      are_large: whether a part that has no buffer must not keep the others alive.
     """
-    place = _places(buffer._sharding)[position]
-    if transfer.has_host_view(buffer, aval.dtype):
-        _wait_for(buffer)
-        view = _view(buffer, place, aval)
-        return transfer.lend_to_device(view, aval, place.placement, True)
-    return versions.part_of(buffer, position, aval, place.placement.sharding)
+
+    __slots__ = ("_buffer", "_handles", "are_large", "aval")
+
+    def __init__(self, buffer: Any, aval: Any, are_large: bool = False) -> None:
+        self._buffer = buffer
+        self._handles: Sequence[Any] | None = None  # jaxlib's parts, once computed
+        self.aval = aval
+        self.are_large = are_large
+
+    def is_deleted(self) -> bool:
+        """Whether the memory of all of them was freed or donated."""
+        return self._buffer.is_deleted()
+
+    def is_ready(self) -> bool:
+        """Whether they are computed."""
+        return self._buffer.is_ready()
+
+    def sharding(self, position: int) -> SingleDeviceSharding:
+        """Where the part is on the device of this number in this process."""
+        return self._place(position).placement.sharding
+
+    def to_device(self, position: int) -> Any:
+        """A part as a buffer that shares its memory, or has a copy where it cannot.
+
+        It can be deleted and donated. On the CPU it is waited for.
+        """
+        place, stored = self._place(position).placement, self.aval.storage
+        if _has_view(place, stored) or not stored.size:
+            return transfer.lend_to_device(self.to_host(position), stored, place, True)
+        return transfer.copy_buffer(self._typed_handle(position))
+
+    def to_host(self, position: int) -> np.ndarray:
+        """A part as a read-only NumPy array, a view where that is possible."""
+        place, stored = self._place(position).placement, self.aval.storage
+        if not stored.size:  # XLA may not have divided it
+            _wait_for(self._buffer)
+            return np.zeros(stored.shape, stored.dtype)
+        if _has_view(place, stored):
+            return self._view(position, stored)
+        return transfer.to_host(self._typed_handle(position), stored.dtype)
+
+    def _place(self, position: int) -> _Place:
+        return _places(self._buffer._sharding)[position]
+
+    def _view(self, position: int, stored: Any) -> np.ndarray:
+        """A read-only view of a part's memory, when it is computed."""
+        if self._handles is None:
+            _wait_for(self._buffer)
+            if not self._can_separate():
+                return _view_in_turn(self._buffer, self._place(position), stored)
+            self._handles = self._separate()
+        handle = self._handles[position]
+        if transfer.is_of_numpy(stored.dtype):  # in fewer steps
+            return transfer.view(handle)
+        with transfer.starts:
+            capsule = versions.capsule_of_own(handle)
+        return dlpack_struct.view(capsule, stored.shape, stored.dtype)
+
+    def _typed_handle(self, position: int) -> Any:
+        """The part that jaxlib makes, of the part's type."""
+        stored, sharding = self.aval.storage, self.sharding(position)
+        if not self._can_separate():
+            return versions.part_of(self._buffer, position, stored, sharding)
+        return versions.rewrap_buffer(self._separate()[position], stored, sharding)
+
+    def _can_separate(self) -> bool:
+        """Whether all parts can be had in one step."""
+        sharding = self._buffer._sharding
+        return versions.SEPARATES_PARTS and sharding.is_fully_addressable
+
+    def _separate(self) -> list[Any]:
+        places = [place.sharding for place in _places(self._buffer._sharding)]
+        return versions.separate_parts(self._buffer, places)
 
 
-def host_part(buffer: Any, position: int, aval: Any) -> np.ndarray:
-    """`part` as a read-only NumPy array, a view where that is possible."""
-    if not transfer.has_host_view(buffer, aval.dtype):
-        return transfer.to_host(part(buffer, position, aval), aval.dtype)
-    _wait_for(buffer)
-    return _view(buffer, _places(buffer._sharding)[position], aval)
+def _has_view(place: Placement, stored: Any) -> bool:
+    """Whether NumPy can read elements of a type in a place."""
+    return place.is_cpu and not transfer.is_packed(stored.dtype)
 
 
-def _view(buffer: Any, place: _Place, aval: Any) -> np.ndarray:
+def _view_in_turn(buffer: Any, place: _Place, stored: Any) -> np.ndarray:
     """A read-only view of the part of a computed buffer in a place."""
-    if place.rotation is None:
-        capsule = versions.to_dlpack_capsule(buffer, None, None, False)
-    else:
-        reordered = versions.reorder_shards(buffer, place.rotation)
-        capsule = versions.capsule_of_own(reordered)
-    return dlpack_struct.view(capsule, aval.shape, aval.dtype)
+    with transfer.starts:
+        if place.rotation is None:  # DLPack gives the first part
+            capsule = versions.to_dlpack_capsule(buffer, None, None, False)
+        else:
+            reordered = versions.reorder_shards(buffer, place.rotation)
+            capsule = versions.capsule_of_own(reordered)
+    return dlpack_struct.view(capsule, stored.shape, stored.dtype)
+
+
+def _wait_for(buffer: Any) -> None:
+    """Waits until a buffer is computed; not in a forked child, which cannot."""
+    if not buffer.is_ready():
+        waiting.wait_for(buffer)
 
 
 def to_host(buffer: Any, aval: Any) -> np.ndarray:
@@ -233,7 +308,7 @@ def to_host(buffer: Any, aval: Any) -> np.ndarray:
         return transfer.to_host(buffer, aval.dtype)
     part_aval = aval.update(shape=tuple(sharding.shard_shape(aval.shape)))
     if sharding.is_fully_replicated:
-        return host_part(buffer, 0, part_aval)
+        return _whole_to_host(buffer, aval)
     local = sharding.local_parts(aval.shape)
     n_different = sum(p.source is p.device for p in local)
     if n_different * part_aval.size < aval.size:
@@ -245,52 +320,17 @@ def to_host(buffer: Any, aval: Any) -> np.ndarray:
             "argument, and cannot hold it"
         )
     out = np.empty(aval.shape, aval.dtype)
-    for p, value in _host_parts(buffer, local, part_aval):
-        out[p.slices] = value
+    mine = LocalParts(buffer, part_aval)
+    for i, p in enumerate(local):
+        if p.source is p.device:
+            out[p.slices] = mine.to_host(i)
     out.flags.writeable = False
     return out
 
 
-def _host_parts(
-    buffer: Any, local: Sequence[Part], aval: Any
-) -> Iterator[tuple[Part, np.ndarray]]:
-    """The different parts of this process as NumPy arrays."""
-    different = [(i, p) for i, p in enumerate(local) if p.source is p.device]
+def _whole_to_host(buffer: Any, aval: Any) -> np.ndarray:
+    """The value of a buffer that each device has whole."""
     if not transfer.has_host_view(buffer, aval.dtype):
-        for i, p in different:
-            yield p, transfer.to_host(part(buffer, i, aval), aval.dtype)
-        return
+        return LocalParts(buffer, aval).to_host(0)
     _wait_for(buffer)
-    sharding = buffer._sharding
-    if _can_separate(sharding, aval.dtype):
-        separate = versions.separate_parts(buffer, _sharding_of_each(sharding))
-        for i, p in different:
-            yield p, transfer.to_host(separate[i], aval.dtype)
-        return
-    places = _places(sharding)
-    for i, p in different:
-        yield p, _view(buffer, places[i], aval)
-
-
-def _can_separate(sharding: Any, dtype: np.dtype) -> bool:
-    """Whether all parts can be had in one step, and read without their type."""
-    return (
-        versions.SEPARATES_PARTS
-        and sharding.is_fully_addressable
-        and transfer.is_of_numpy(dtype)
-    )
-
-
-@functools.lru_cache(maxsize=256)
-def _sharding_of_each(sharding: Any) -> list[SingleDeviceSharding]:
-    kind = sharding.memory_kind
-    return [SingleDeviceSharding(d, kind) for d in sharding._internal_device_list]
-
-
-client.on_clear(_sharding_of_each.cache_clear)
-
-
-def _wait_for(buffer: Any) -> None:
-    """Waits until a buffer is computed; not in a forked child, which cannot."""
-    if not buffer.is_ready():
-        waiting.wait_for(buffer)
+    return _view_in_turn(buffer, _places(buffer._sharding)[0], aval)

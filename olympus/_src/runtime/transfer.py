@@ -7,6 +7,8 @@ transfer here passes its own value, so nothing depends on that flag.
 from __future__ import annotations
 
 import math
+import os
+import threading
 from typing import Any
 
 import numpy as np
@@ -19,6 +21,20 @@ ALIGNMENT_BYTES = 64
 
 # NumPy's own dtypes have lower numbers; Python's buffer protocol knows only those.
 _FIRST_FOREIGN_DTYPE = 24
+
+# Held while a program of several devices starts, and where buffers are deleted or
+# viewed: some devices would start and others not, and jaxlib waits forever or crashes.
+starts = threading.RLock()
+
+
+def _renew_lock() -> None:
+    """In a forked child, where a thread that held it is missing."""
+    global starts
+    starts = threading.RLock()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_renew_lock)
 
 _put = versions.batched_device_put
 _DURING_CALL = versions.IMMUTABLE_DURING_CALL
@@ -77,18 +93,28 @@ def to_host(buffer: Any, dtype: np.dtype) -> np.ndarray:
     if not buffer.is_ready():
         forks.refuse_waiting()
         buffer.block_until_ready()
-    if dtype.num < _FIRST_FOREIGN_DTYPE:
+    if is_of_numpy(dtype):
         try:
-            return np.asarray(memoryview(buffer))
+            return view(buffer)
         except BufferError:
             # Failed, or on another device than the CPU: the slower way tells.
             buffer.block_until_ready()
     return _foreign_to_host(buffer, dtype)
 
 
+def view(buffer: Any) -> np.ndarray:
+    """A view of a computed buffer on one device of the CPU, of elements of NumPy.
+
+    Raises:
+      BufferError: the buffer is deleted, is not computed, or is none of these.
+    """
+    with starts:
+        return np.asarray(memoryview(buffer))
+
+
 def is_of_numpy(dtype: np.dtype) -> bool:
     """Whether NumPy itself has elements of this type."""
-    return bool(dtype.num < _FIRST_FOREIGN_DTYPE)
+    return dtype.num < _FIRST_FOREIGN_DTYPE
 
 
 def _foreign_to_host(buffer: Any, dtype: np.dtype) -> np.ndarray:
@@ -98,7 +124,6 @@ def _foreign_to_host(buffer: Any, dtype: np.dtype) -> np.ndarray:
     return dlpack_struct.view(capsule, buffer.aval.shape, dtype)
 
 
-# Several elements of these share a byte on the device, though not in NumPy.
 _PACKED_DTYPES = frozenset(
     ["int1", "uint1", "int2", "uint2", "int4", "uint4", "float4_e2m1fn"]
 )
@@ -106,9 +131,13 @@ _PACKED_DTYPES = frozenset(
 
 def has_host_view(buffer: Any, dtype: np.dtype) -> bool:
     """Whether NumPy can read the elements in the buffer's own memory."""
+    return not is_packed(dtype) and buffer.platform() == "cpu"
+
+
+def is_packed(dtype: np.dtype) -> bool:
+    """Whether elements share bytes on the device, though not in NumPy."""
     # NumPy computes the name each time it is read.
-    is_packed = dtype.num >= _FIRST_FOREIGN_DTYPE and dtype.name in _PACKED_DTYPES
-    return not is_packed and buffer.platform() == "cpu"
+    return dtype.num >= _FIRST_FOREIGN_DTYPE and dtype.name in _PACKED_DTYPES
 
 
 def address_of(buffer: Any, dtype: np.dtype) -> int:
@@ -127,6 +156,18 @@ def copy_buffer(buffer: Any) -> Any:
         [buffer], [devices], [sharding], [versions.ALWAYS_COPY]
     )
     return copies[0]
+
+
+def delete_buffer(buffer: Any) -> None:
+    """Frees the memory of a buffer; only here, and where programs take donated ones.
+
+    It goes by way of another object of the same buffer: jaxlib 0.10 ends the process
+    where the object that was told to delete is asked whether it is ready, or to be
+    copied, which another thread may be about to do.
+    """
+    with starts:
+        if not buffer.is_deleted():
+            versions.rewrap_buffer(buffer, buffer.aval, buffer._sharding).delete()
 
 
 def move_buffer(buffer: Any, place: Placement) -> Any:
