@@ -108,6 +108,7 @@ if IS_NATIVE:
         bound_attribute=_bound_attribute,
         hide=tracebacks.hide,
         place_number=_place_number,
+        generic=np.generic,
     )
 
 
@@ -190,13 +191,8 @@ def runner(structure: Any, compiled: CompiledProgram) -> Callable[[list[Any]], A
     run: Any = compiled.run
     unflatten = structure.unflatten
     if IS_NATIVE and type(run) is native.calls.Runner:
-        form = _form(structure)
-        if form is not _UNKNOWN:
-            return run.with_form(form)
+        return run.with_form(_form(structure))
     return lambda buffers: unflatten(run(buffers))
-
-
-_UNKNOWN = object()
 
 
 def _form(structure: Any) -> Any:
@@ -208,8 +204,6 @@ def _form(structure: Any) -> Any:
     if kind is NoneType:
         return None
     if kind not in _PLAIN_NODES and not tree.is_record_type(kind):
-        return _UNKNOWN
+        return structure.unflatten, structure.num_leaves
     forms = [_form(child) for child in structure.children()]
-    if any(form is _UNKNOWN for form in forms):
-        return _UNKNOWN
     return (kind, tuple(forms), tuple(names)) if kind is dict else (kind, tuple(forms))

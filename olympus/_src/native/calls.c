@@ -16,7 +16,7 @@
 #include <stddef.h>
 #include <structmember.h>
 
-#define VERSION 5 /* of what Python passes to and takes from this module */
+#define VERSION 6 /* of what Python passes to and takes from this module */
 
 #define N_PLACES 4
 
@@ -24,6 +24,7 @@
 
 static struct {
   PyTypeObject *array_type;   /* ArrayImpl */
+  PyTypeObject *generic;      /* the base of NumPy's scalars */
   Py_ssize_t buffer, aval, committed, host; /* offsets of its slots */
   PyObject *current;          /* what tracing knows of the running thread */
   PyObject *eval_trace;       /* its trace when nothing is traced */
@@ -190,12 +191,33 @@ static PyObject *next_array(Runner *self, PyObject *raw, Py_ssize_t *next) {
                    self->committed);
 }
 
+/* Calls what puts results together, with the next `count` ones in a list. */
+static PyObject *build_by_call(Runner *self, PyObject *unflatten, PyObject *count,
+                               PyObject *raw, Py_ssize_t *next) {
+  Py_ssize_t n = PyLong_AsSsize_t(count);
+  PyObject *arrays = PyList_New(n), *out;
+  if (arrays == NULL) return NULL;
+  for (Py_ssize_t i = 0; i < n; i++) {
+    PyObject *array = next_array(self, raw, next);
+    if (array == NULL) {
+      Py_DECREF(arrays);
+      return NULL;
+    }
+    PyList_SET_ITEM(arrays, i, array);
+  }
+  out = PyObject_CallOneArg(unflatten, arrays);
+  Py_DECREF(arrays);
+  return out;
+}
+
 /* Puts results together by a form: `...` is a result, None is None, and a tuple is
-   `(tuple, forms)`, `(list, forms)`, `(dict, forms, names)` or `(record type, forms)`. */
+   `(tuple, forms)`, `(list, forms)`, `(dict, forms, names)`, `(record type, forms)`, or
+   `(callable, count)`. */
 static PyObject *build(Runner *self, PyObject *form, PyObject *raw, Py_ssize_t *next) {
   if (form == Py_Ellipsis) return next_array(self, raw, next);
   if (form == Py_None) Py_RETURN_NONE;
   PyObject *kind = PyTuple_GET_ITEM(form, 0), *forms = PyTuple_GET_ITEM(form, 1);
+  if (!PyTuple_Check(forms)) return build_by_call(self, kind, forms, raw, next);
   Py_ssize_t n = PyTuple_GET_SIZE(forms);
   if (kind == (PyObject *)&PyDict_Type) {
     PyObject *keys = PyTuple_GET_ITEM(form, 2), *dict = PyDict_New();
@@ -375,8 +397,11 @@ static PyObject *runner_vectorcall(PyObject *self, PyObject *const *args, size_t
 static Py_ssize_t count_results(PyObject *form) {
   if (form == Py_Ellipsis) return 1;
   if (form == Py_None) return 0;
-  if (!PyTuple_Check(form) || PyTuple_GET_SIZE(form) < 2 ||
-      !PyType_Check(PyTuple_GET_ITEM(form, 0)) ||
+  if (!PyTuple_Check(form) || PyTuple_GET_SIZE(form) < 2) goto wrong;
+  if (PyLong_CheckExact(PyTuple_GET_ITEM(form, 1)) &&
+      PyCallable_Check(PyTuple_GET_ITEM(form, 0)))
+    return PyLong_AsSsize_t(PyTuple_GET_ITEM(form, 1));
+  if (!PyType_Check(PyTuple_GET_ITEM(form, 0)) ||
       !PyTuple_Check(PyTuple_GET_ITEM(form, 1)))
     goto wrong;
   PyObject *forms = PyTuple_GET_ITEM(form, 1);
@@ -705,16 +730,28 @@ static int walk_value(Walk *walk, PyObject *value) {
   return outcome;
 }
 
-/* A static value is told by its type and itself, or as the Python side tells it. */
+/* A static value is told by its type and itself, a tuple by its items, and what is
+   equal to values of another meaning as the Python side tells it. */
 static int walk_static(Walk *walk, PyObject *value) {
-  if (PyUnicode_CheckExact(value) || PyLong_CheckExact(value) || PyBool_Check(value) ||
-      value == Py_None) {
-    TRY(row_add(&walk->tokens, (PyObject *)Py_TYPE(value)));
-    TRY(row_add(&walk->tokens, value));
+  if (PyTuple_CheckExact(value)) {
+    Py_ssize_t n = PyTuple_GET_SIZE(value);
+    TRY(row_add(&walk->tokens, (PyObject *)&PyTuple_Type));
+    TRY(row_take(&walk->tokens, PyLong_FromSsize_t(n)));
+    if (Py_EnterRecursiveCall(" in a static argument of a call")) return FAILED;
+    int outcome = WALKED;
+    for (Py_ssize_t i = 0; i < n && outcome == WALKED; i++)
+      outcome = walk_static(walk, PyTuple_GET_ITEM(value, i));
+    Py_LeaveRecursiveCall();
+    return outcome;
+  }
+  if (PyFloat_CheckExact(value) || PyComplex_CheckExact(value) || PyTuple_Check(value) ||
+      PyFrozenSet_CheckExact(value) || PyObject_TypeCheck(value, shared.generic)) {
+    TRY(row_add(&walk->tokens, Py_Ellipsis));
+    TRY(row_take(&walk->tokens, PyObject_CallOneArg(shared.exact, value)));
     return WALKED;
   }
-  TRY(row_add(&walk->tokens, Py_Ellipsis));
-  TRY(row_take(&walk->tokens, PyObject_CallOneArg(shared.exact, value)));
+  TRY(row_add(&walk->tokens, (PyObject *)Py_TYPE(value)));
+  TRY(row_add(&walk->tokens, value));
   return WALKED;
 }
 
@@ -1399,13 +1436,14 @@ static PyObject *connect(PyObject *module, PyObject *args, PyObject *kwargs) {
   (void)module;
   static char *words[] = {"array_type", "current",    "eval_trace",   "trace_context",
                           "exact",      "as_operand", "host_types",   "record_types",
-                          "bound_attribute", "hide", "place_number", NULL};
+                          "bound_attribute", "hide", "place_number", "generic", NULL};
   PyObject *array_type, *current, *eval_trace, *context, *exact, *as_operand, *hosts;
-  PyObject *records, *attribute, *hide, *place_number;
-  if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O!OOOOOO!O!OOO", words, &PyType_Type,
-                                   &array_type, &current, &eval_trace, &context, &exact,
-                                   &as_operand, &PyFrozenSet_Type, &hosts, &PySet_Type,
-                                   &records, &attribute, &hide, &place_number))
+  PyObject *records, *attribute, *hide, *place_number, *generic;
+  if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O!OOOOOO!O!OOOO!", words,
+                                   &PyType_Type, &array_type, &current, &eval_trace,
+                                   &context, &exact, &as_operand, &PyFrozenSet_Type,
+                                   &hosts, &PySet_Type, &records, &attribute, &hide,
+                                   &place_number, &PyType_Type, &generic))
     return NULL;
   if (!PyType_HasFeature((PyTypeObject *)array_type, Py_TPFLAGS_HEAPTYPE)) {
     PyErr_SetString(PyExc_TypeError, "connect: the array type is no class of Python");
@@ -1428,6 +1466,7 @@ static PyObject *connect(PyObject *module, PyObject *args, PyObject *kwargs) {
   Py_XSETREF(shared.bound_attribute, Py_NewRef(attribute));
   Py_XSETREF(shared.hide, Py_NewRef(hide));
   Py_XSETREF(shared.place_number, Py_NewRef(place_number));
+  Py_XSETREF(shared.generic, (PyTypeObject *)Py_NewRef(generic));
   Py_RETURN_NONE;
 }
 
