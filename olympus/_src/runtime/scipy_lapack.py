@@ -50,7 +50,7 @@ def _load_modules() -> dict[str, ModuleType]:
 
 
 def _load(name: str) -> ModuleType:
-    import scipy
+    import scipy  # type: ignore[import-untyped]
 
     folder = os.path.join(scipy.__path__[0], _PACKAGE.rpartition(".")[2])
     spec = importlib.machinery.PathFinder.find_spec(name, [folder])
