@@ -748,7 +748,9 @@ def full_like(
         return put_values(whole, aval.update(sharding=None), place)
     if dtypes.is_python_scalar(fill_value) and not aval.weak_type:
         fill_value = _number_in(fill_value, aval.dtype, False)
-    value = elementwise.convert(fill_value, aval.dtype, aval.weak_type)
+    # Of a number, as weak as `a` is; an array has a dtype.
+    weak = aval.weak_type and not np.ndim(fill_value)
+    value = elementwise.convert(fill_value, aval.dtype, weak)
     place = aval.explicit if place is None else place
     return _move_to_device(_spread(value, aval.shape, "full_like"), place)
 
