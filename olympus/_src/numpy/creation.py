@@ -508,7 +508,7 @@ def _fill_array(shape: tuple[int, ...], value: Any, aval: Any, device: Any) -> A
     over_mesh = explicit or sharding_constraints.is_over_mesh(device)
     if over_mesh or (evaluate.is_staging() and device is None):
         number = families.number_of(value, aval.dtype)
-        place = device or explicit
+        place = explicit if device is None else device  # an empty spec is false
         sharding = _mesh_sharding(place, shape) if over_mesh else None
         if sharding is None or contexts.default_mesh.value is None:
             return shaping.full(shape, number, sharding=place)
