@@ -35,7 +35,6 @@ STRONG = [
     "jnp.polyval(V, 2)",
     "jnp.round(V, 2)",
     "jnp.around(V, 2)",
-    "jnp.diagonal(M)",
     "jnp.histogram_bin_edges(V, V)",
     "jnp.histogram_bin_edges(N, V)",
     "jnp.full_like(V, V)",

@@ -303,8 +303,7 @@ def diagonal(a: ArrayLike, offset: int = 0, axis1: int = 0, axis2: int = 1) -> A
       Array([1, 5], dtype=int32)
     """
     check_arraylike("diagonal", a)
-    out = _diagonal(a, offset=operator.index(offset), axis1=axis1, axis2=axis2)
-    return promotion.strong(out)
+    return _diagonal(a, offset=operator.index(offset), axis1=axis1, axis2=axis2)
 
 
 def diag(v: ArrayLike, k: int = 0) -> Array:
