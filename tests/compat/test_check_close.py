@@ -43,7 +43,7 @@ def test_64_bit_values_are_as_exact_as_they_are():
 
 
 def test_tolerances_by_dtype_leave_those_of_others():
-    tolerances = dict.fromkeys(("atol", "rtol"), {"float32": 1e-2})
+    tolerances = {key: {"float32": 1e-2} for key in ("atol", "rtol")}
     x = np.ones(2, np.float32)
     assert is_close(x, x + np.float32(1e-3), **tolerances)
     assert not is_close(x + 0j, x + 1e-3 + 0j, **tolerances)

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 from olympus._src import tree
-from olympus._src.core import dtypes
 from olympus._src.api.gradient_checks import check_grads as check_grads
+from olympus._src.core import dtypes
 
 # By dtype, differences that rounding makes; integers and booleans have none.
 _TOLERANCES = {
