@@ -33,12 +33,12 @@ class OptionalExtension(build_ext):
         )
 
 
-PARTS = {"calls": ["olympus/_src/native/host_values.h"], "products": []}
+PARTS = {"calls": ["host_values.h", "results.h"], "products": []}
 EXTENSIONS = [
     Extension(
         f"olympus._src.native.{name}",
         [f"olympus/_src/native/{name}.c"],
-        depends=headers,
+        depends=[f"olympus/_src/native/{header}" for header in headers],
         optional=True,
     )
     for name, headers in PARTS.items()

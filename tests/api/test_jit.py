@@ -144,16 +144,34 @@ def test_donated_arguments_are_gone():
 
 def test_captured_arrays_that_were_deleted_are_told():
     for remove in (lambda x: x.delete(), olympus.jit(jnp.negative, donate_argnums=0)):
-        table = jnp.arange(3.0)
+        table = jnp.arange(2000.0)
 
         def shift(x, table=table):
             return x + table
 
         f = olympus.jit(shift)
-        f(jnp.ones(3))
+        f(jnp.ones(2000))
         remove(table)
-        with pytest.raises(RuntimeError, match=r"^shift: an array of type f32\[3\] "):
-            f(jnp.ones(3))
+        message = r"^shift: an array of type f32\[2000\] "
+        with pytest.raises(RuntimeError, match=message):
+            f(jnp.ones(2000))
+
+
+def test_small_captured_arrays_are_written_in_the_program():
+    table, large = jnp.asarray([1.0, -0.0, np.nan]), jnp.zeros(2000)
+    f = olympus.jit(lambda x: (x + table, table, x + large[0]))
+    assert "(%arg0: tensor<2000xf32>, %arg1: tensor<f32>)" in f.lower(1.0).as_text()
+    np.testing.assert_array_equal(f(1.0)[1], table)
+    assert np.signbit(f(1.0)[1][1])
+    table.delete()
+    np.testing.assert_array_equal(f(1.0)[0], [2, 1, np.nan])
+
+
+def test_many_small_captured_arrays_stay_arguments():
+    tables = [jnp.full(1000, float(i)) for i in range(20)]
+    f = olympus.jit(lambda x: sum(tables, x))
+    assert "tensor<1000xf32>, %arg19" in f.lower(1.0).as_text()
+    np.testing.assert_array_equal(f(1.0), np.full(1000, 191.0))
 
 
 def test_unused_arguments():

@@ -235,6 +235,58 @@ def test_static_values():
             assert lengths(s, mode=s) == len(repr((s, s)))
 
 
+def test_static_values_inside_of_tuples():
+    @functools.partial(olympus.jit, static_argnums=1)
+    def f(x, values):
+        return x + len(repr(values))
+
+    x = jnp.float32(0)
+    one = np.float32(1)
+    kinds = [1, 1.0, True, one, 1 + 0j, "1", 0.0, -0.0, None, ..., frozenset({1})]
+    kinds += [frozenset({1.0}), (), (1,), (1.0,), Pair(1, 2), (1, 2), Pair(1.0, 2), int]
+    shapes = [lambda v: (v,), lambda v: (v, v), lambda v: ((v,),), lambda v: ((), v)]
+    every = [shape(kind) for shape in shapes for kind in kinds]
+    for _ in range(2):
+        for values in every:
+            assert int(f(x, values)) == len(repr(values)), values
+    if native.calls is not None:
+        assert known(f) == len({repr(values) for values in every})
+
+
+@needs_native
+def test_results_of_registered_classes():
+    class Box:
+        def __init__(self, first, second):
+            self.items = [first, second]
+
+    tree_util.register_pytree_node(
+        Box, lambda box: (box.items, None), lambda _, items: Box(*items)
+    )
+    f = olympus.jit(
+        lambda x: {"b": (Box(x, Box(x + 1, None)), x + 2), "a": [Box(3, x)]}
+    )
+    for _ in range(3):
+        out = f(jnp.float32(1))
+        outer, last = out["b"]
+        assert type(outer) is type(outer.items[1]) is type(out["a"][0]) is Box
+        assert outer.items[1].items[1] is None
+        assert [float(outer.items[0]), float(outer.items[1].items[0])] == [1, 2]
+        assert [float(last), *map(float, out["a"][0].items)] == [3, 3, 1]
+    assert known(f) == 1
+
+    def refuse(_, items):
+        raise KeyError("no box")
+
+    class Broken(Box):
+        pass
+
+    tree_util.register_pytree_node(Broken, lambda box: (box.items, None), refuse)
+    g = olympus.jit(lambda x: Broken(x, x))
+    for _ in range(3):
+        with pytest.raises(KeyError, match="no box"):
+            g(1.0)
+
+
 def test_a_static_value_that_changes():
     class Config:
         def __init__(self, n):

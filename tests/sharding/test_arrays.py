@@ -219,8 +219,19 @@ def test_values_that_cannot_be_divided(values, spec, text):
 def test_specs_without_a_mesh():
     with pytest.raises(ValueError, match="requires a mesh to be set"):
         olympus.device_put(np.arange(8), P("x"))
+    with pytest.raises(RuntimeError, match="requires a mesh to be set"):
+        olympus.lax.with_sharding_constraint(np.arange(8), P("x"))
+    for make in (jnp.zeros, jnp.ones, jnp.arange):
+        with pytest.raises(ValueError, match="requires a mesh to be set"):
+            make(8, out_sharding=P())
     with olympus.set_mesh(mesh(8)):
         assert entries(olympus.device_put(np.arange(8), P("x"))) == ("x",)
+
+
+def test_an_empty_spec_is_a_place():
+    with olympus.set_mesh(mesh(8)):
+        for make in (jnp.zeros, jnp.ones, jnp.arange):
+            assert entries(make(8, out_sharding=P())) in ((), (None,))
 
 
 def test_arrays_of_different_devices_do_not_mix():

@@ -11,6 +11,8 @@ from collections.abc import Callable, Iterator
 from types import NoneType
 from typing import Any
 
+import numpy as np
+
 from olympus._src import native, tree
 from olympus._src.api import signatures
 from olympus._src.core import trace
@@ -110,6 +112,7 @@ if IS_NATIVE:
         slots=staging.free_slots,
         add_slot=staging.add,
         delete_buffer=transfer.delete_buffer,
+        generic=np.generic,
     )
     native.calls.use_staging(not guards.are_active())
 
@@ -193,17 +196,12 @@ def runner(structure: Any, compiled: CompiledProgram) -> Callable[[list[Any]], A
     run: Any = compiled.run
     unflatten = structure.unflatten
     if IS_NATIVE and type(run) is native.calls.Runner:
-        form = _form(structure)
-        if form is not _UNKNOWN:
-            return run.with_form(form)
+        return run.with_form(_form(structure))
     return lambda buffers: unflatten(run(buffers))
 
 
-_UNKNOWN = object()
-
-
 def _form(structure: Any) -> Any:
-    """How C puts results together; see `build` in `native/calls.c`."""
+    """How C puts results together; see `build` in `native/results.h`."""
     data = structure.node_data()
     if data is None:
         return ...
@@ -211,8 +209,6 @@ def _form(structure: Any) -> Any:
     if kind is NoneType:
         return None
     if kind not in _PLAIN_NODES and not tree.is_record_type(kind):
-        return _UNKNOWN
+        return structure.unflatten, structure.num_leaves
     forms = [_form(child) for child in structure.children()]
-    if any(form is _UNKNOWN for form in forms):
-        return _UNKNOWN
     return (kind, tuple(forms), tuple(names)) if kind is dict else (kind, tuple(forms))

@@ -26,6 +26,7 @@ from olympus._src.lax import memory_kinds, sharding_constraints
 from olympus._src.lax.sharding_constraints import sharding_constraint_p
 from olympus._src.runtime import array as array_
 from olympus._src.runtime import client, guards, placement, versions
+from olympus._src.sharding import contexts
 from olympus._src.sharding.memory_spaces import Space
 from olympus._src.sharding.meshes import Mesh
 from olympus._src.sharding.named import NamedSharding
@@ -193,6 +194,7 @@ def with_sharding_constraint(x: PyTree, shardings: PyTree) -> PyTree:
 
     Raises:
       TypeError: a leaf of `shardings` is not a sharding.
+      RuntimeError: a leaf is a PartitionSpec, and no mesh is set.
       ValueError: a leaf is None, a mesh cannot divide a value evenly, or `shardings` is
         not a prefix of `x`.
 
@@ -203,6 +205,9 @@ def with_sharding_constraint(x: PyTree, shardings: PyTree) -> PyTree:
       Array([0, 1, 2], dtype=int32)
     """
     what = "with_sharding_constraint shardings"
+    for place in tree.tree_leaves(shardings, sharding_arguments.is_leaf):
+        if isinstance(place, PartitionSpec) and contexts.get_mesh().empty:
+            raise RuntimeError(sharding_constraints.no_mesh_text(what, place))
     places = sharding_arguments.of_leaves(shardings, x, what, "x", layouts=True)
     if None in places:
         raise ValueError(

@@ -45,11 +45,7 @@ def resolve(place: Any, what: str) -> Any:
         return place
     if isinstance(place, PartitionSpec):
         if contexts.get_mesh().empty:
-            raise ValueError(
-                f"{what}: a PartitionSpec requires a mesh to be set, got {place} and "
-                "none; write `with olympus.set_mesh(mesh):`, or NamedSharding(mesh, "
-                f"{place})"
-            )
+            raise ValueError(sharding_constraints.no_mesh_text(what, place))
         return sharding_constraints.resolve(place, what)
     if versions.is_device(place):
         return shardings.placement_of(place).sharding

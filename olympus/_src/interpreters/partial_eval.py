@@ -589,6 +589,51 @@ def embed_constants(
     return written.replace(constvars=[v for v, _ in others]), [x for _, x in others]
 
 
+def embed_arrays(
+    program: ir.Olympuspr, consts: Sequence[Any]
+) -> tuple[ir.Olympuspr, list[Any]]:
+    """The program with small arrays among its first inputs where it reads them.
+
+    The compiler computes ahead what follows from them alone.
+
+    Args:
+      program: its first inputs are constants.
+      consts: their values, on one device.
+
+    Returns:
+      The program, and the constants that are left as its first inputs.
+    """
+    n = len(consts)
+    pairs = list(zip(program.invars[:n], consts, strict=True))
+    small = [v for v, x in pairs if _is_small(v.aval) and _is_concrete(x)]
+    if not small or sum(_bytes_of(v.aval) for v in small) > _MOST_EMBEDDED:
+        return program, list(consts)
+    embedded = _write_in_place(
+        program.replace(constvars=small), [x for v, x in pairs if v in small]
+    )
+    left = [(v, x) for v, x in pairs if v not in small]
+    invars = [*[v for v, _ in left], *program.invars[n:]]
+    embedded = embedded.replace(invars=invars, debug_info=None)
+    return embedded, [x for _, x in left]
+
+
+# Text of so many bytes is quickly written and read. Larger arrays stay arguments:
+# programs that differ in nothing else then share an executable.
+_SMALL_BYTES = 1 << 12
+_MOST_EMBEDDED = 1 << 16
+
+
+def _is_small(aval: Any) -> bool:
+    if type(aval) is not avals_.ShapedArray or not _is_number(aval):
+        return False
+    return _bytes_of(aval) <= _SMALL_BYTES
+
+
+def _bytes_of(aval: Any) -> int:
+    size: int = aval.size * aval.dtype.itemsize
+    return size
+
+
 def _is_scalar(aval: Any) -> bool:
     return type(aval) is avals_.ShapedArray and not aval.shape and _is_number(aval)
 

@@ -83,13 +83,22 @@ def resolve(place: Any, what: str, *operands: Any) -> Any:
         own = [getattr(avals.aval_of(x), "explicit", None) for x in operands]
         meshes = [explicit.mesh for explicit in own if explicit is not None]
         if not meshes:
-            raise ValueError(
-                f"{what}: a PartitionSpec requires a mesh to be set, got {place} and "
-                "none; write `with olympus.set_mesh(mesh):`, or NamedSharding(mesh, "
-                f"{place})"
-            )
+            raise ValueError(no_mesh_text(what, place))
         mesh = meshes[0]
     return NamedSharding(mesh, place)
+
+
+def no_mesh_text(what: str, spec: PartitionSpec) -> str:
+    """The message of an error for a spec that no mesh gives a meaning.
+
+    Args:
+      what: the function and its argument.
+      spec: the spec.
+    """
+    return (
+        f"{what}: a PartitionSpec requires a mesh to be set, got {spec} and none; "
+        f"write `with olympus.set_mesh(mesh):`, or NamedSharding(mesh, {spec})"
+    )
 
 
 def current_mesh() -> Any:

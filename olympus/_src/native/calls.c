@@ -24,6 +24,7 @@
 
 static struct {
   PyTypeObject *array_type;   /* ArrayImpl */
+  PyTypeObject *generic;      /* the base of NumPy's scalars */
   Py_ssize_t buffer, aval, committed, host; /* offsets of its slots */
   PyObject *current;          /* what tracing knows of the running thread */
   PyObject *eval_trace;       /* its trace when nothing is traced */
@@ -224,47 +225,7 @@ static int delete_donated(Runner *self, PyObject *buffers) {
   return 0;
 }
 
-/* The next of the results, wrapped. */
-static PyObject *next_array(Runner *self, PyObject *raw, Py_ssize_t *next) {
-  Py_ssize_t i = (*next)++;
-  return new_array(PyList_GET_ITEM(raw, i), PyTuple_GET_ITEM(self->avals, i),
-                   self->committed);
-}
-
-/* Puts results together by a form: `...` is a result, None is None, and a tuple is
-   `(tuple, forms)`, `(list, forms)`, `(dict, forms, names)` or `(record type, forms)`. */
-static PyObject *build(Runner *self, PyObject *form, PyObject *raw, Py_ssize_t *next) {
-  if (form == Py_Ellipsis) return next_array(self, raw, next);
-  if (form == Py_None) Py_RETURN_NONE;
-  PyObject *kind = PyTuple_GET_ITEM(form, 0), *forms = PyTuple_GET_ITEM(form, 1);
-  Py_ssize_t n = PyTuple_GET_SIZE(forms);
-  if (kind == (PyObject *)&PyDict_Type) {
-    PyObject *keys = PyTuple_GET_ITEM(form, 2), *dict = PyDict_New();
-    for (Py_ssize_t i = 0; dict != NULL && i < n; i++) {
-      PyObject *value = build(self, PyTuple_GET_ITEM(forms, i), raw, next);
-      if (value == NULL || PyDict_SetItem(dict, PyTuple_GET_ITEM(keys, i), value) < 0)
-        Py_CLEAR(dict);
-      Py_XDECREF(value);
-    }
-    return dict;
-  }
-  int is_list = kind == (PyObject *)&PyList_Type;
-  PyObject *items = is_list ? PyList_New(n) : PyTuple_New(n);
-  if (items == NULL) return NULL;
-  for (Py_ssize_t i = 0; i < n; i++) {
-    PyObject *value = build(self, PyTuple_GET_ITEM(forms, i), raw, next);
-    if (value == NULL) {
-      Py_DECREF(items);
-      return NULL;
-    }
-    if (is_list) PyList_SET_ITEM(items, i, value);
-    else PyTuple_SET_ITEM(items, i, value);
-  }
-  if (is_list || kind == (PyObject *)&PyTuple_Type) return items;
-  PyObject *record = PyObject_CallObject(kind, items);
-  Py_DECREF(items);
-  return record;
-}
+#include "results.h"
 
 /* Has the Python side raise what a user should see for the error that is set. */
 static void explain_error(Runner *self, PyObject *buffers) {
@@ -403,32 +364,6 @@ static PyObject *runner_vectorcall(PyObject *self, PyObject *const *args, size_t
     return NULL;
   }
   return run_buffers((Runner *)self, args[0], NULL);
-}
-
-/* How many results a form takes; -1 with an error if it is none. */
-static Py_ssize_t count_results(PyObject *form) {
-  if (form == Py_Ellipsis) return 1;
-  if (form == Py_None) return 0;
-  if (!PyTuple_Check(form) || PyTuple_GET_SIZE(form) < 2 ||
-      !PyType_Check(PyTuple_GET_ITEM(form, 0)) ||
-      !PyTuple_Check(PyTuple_GET_ITEM(form, 1)))
-    goto wrong;
-  PyObject *forms = PyTuple_GET_ITEM(form, 1);
-  if (PyTuple_GET_ITEM(form, 0) == (PyObject *)&PyDict_Type &&
-      (PyTuple_GET_SIZE(form) != 3 || !PyTuple_Check(PyTuple_GET_ITEM(form, 2)) ||
-       PyTuple_GET_SIZE(PyTuple_GET_ITEM(form, 2)) != PyTuple_GET_SIZE(forms)))
-    goto wrong;
-  Py_ssize_t total = 0;
-  if (Py_EnterRecursiveCall(" in a form of results")) return -1;
-  for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(forms) && total >= 0; i++) {
-    Py_ssize_t n = count_results(PyTuple_GET_ITEM(forms, i));
-    total = n < 0 ? -1 : total + n;
-  }
-  Py_LeaveRecursiveCall();
-  return total;
-wrong:
-  PyErr_SetString(PyExc_ValueError, "Runner: the form of the results is none");
-  return -1;
 }
 
 static PyObject *runner_new(PyTypeObject *type, PyObject *args, PyObject *kwargs) {
@@ -724,16 +659,28 @@ static int walk_value(Walk *walk, PyObject *value) {
   return outcome;
 }
 
-/* A static value is told by its type and itself, or as the Python side tells it. */
+/* A static value is told by its type and itself, a tuple by its items, and what is
+   equal to values of another meaning as the Python side tells it. */
 static int walk_static(Walk *walk, PyObject *value) {
-  if (PyUnicode_CheckExact(value) || PyLong_CheckExact(value) || PyBool_Check(value) ||
-      value == Py_None) {
-    TRY(row_add(&walk->tokens, (PyObject *)Py_TYPE(value)));
-    TRY(row_add(&walk->tokens, value));
+  if (PyTuple_CheckExact(value)) {
+    Py_ssize_t n = PyTuple_GET_SIZE(value);
+    TRY(row_add(&walk->tokens, (PyObject *)&PyTuple_Type));
+    TRY(row_take(&walk->tokens, PyLong_FromSsize_t(n)));
+    if (Py_EnterRecursiveCall(" in a static argument of a call")) return FAILED;
+    int outcome = WALKED;
+    for (Py_ssize_t i = 0; i < n && outcome == WALKED; i++)
+      outcome = walk_static(walk, PyTuple_GET_ITEM(value, i));
+    Py_LeaveRecursiveCall();
+    return outcome;
+  }
+  if (PyFloat_CheckExact(value) || PyComplex_CheckExact(value) || PyTuple_Check(value) ||
+      PyFrozenSet_CheckExact(value) || PyObject_TypeCheck(value, shared.generic)) {
+    TRY(row_add(&walk->tokens, Py_Ellipsis));
+    TRY(row_take(&walk->tokens, PyObject_CallOneArg(shared.exact, value)));
     return WALKED;
   }
-  TRY(row_add(&walk->tokens, Py_Ellipsis));
-  TRY(row_take(&walk->tokens, PyObject_CallOneArg(shared.exact, value)));
+  TRY(row_add(&walk->tokens, (PyObject *)Py_TYPE(value)));
+  TRY(row_add(&walk->tokens, value));
   return WALKED;
 }
 
@@ -1381,7 +1328,8 @@ static PyObject *connect(PyObject *module, PyObject *args, PyObject *objects) {
               {"find_staged_type", &shared.find_staged_type, NULL},
               {"slots", &shared.slots, &PyDict_Type},
               {"add_slot", &shared.add_slot, NULL},
-              {"delete_buffer", &shared.delete_buffer, NULL}};
+              {"delete_buffer", &shared.delete_buffer, NULL},
+              {"generic", (PyObject **)&shared.generic, &PyType_Type}};
   const Py_ssize_t n = sizeof(rows) / sizeof(rows[0]);
   PyObject *values[sizeof(rows) / sizeof(rows[0])];
   if (PyTuple_GET_SIZE(args) > 0 || objects == NULL || PyDict_GET_SIZE(objects) != n)

@@ -588,7 +588,8 @@ def heaviside(x1: ArrayLike, x2: ArrayLike, /) -> Array:
     zero, one = promotion.scalar(0, x), promotion.scalar(1, x)
     above = lax.select(lax.gt(x, zero), one, y)
     out = lax.select(lax.lt(x, zero), zero, above)
-    return promotion.strong(lax.select(lax.ne(x, x), x, out), x1)
+    out = promotion.strong(lax.select(lax.ne(x, x), x, out), x1)
+    return promotion.strong_with_axes(out)
 
 
 # -- extremes --------------------------------------------------------------------------
@@ -843,7 +844,7 @@ def _round(x: Any, *, decimals: int) -> Any:
         out = lax.div(rint(lax.mul(x, factor)), factor)
     else:
         out = lax.mul(rint(lax.div(x, factor)), factor)
-    return lax.convert(out, kind.dtype, kind.weak_type)
+    return promotion.strong_with_axes(lax.convert(out, kind.dtype, kind.weak_type))
 
 
 def abs_int(n: int) -> int:
@@ -1128,7 +1129,10 @@ def angle(z: ArrayLike, deg: bool = False) -> Array:
         (lax.real(x), lax.imag(x)) if _is(x, "c") else (x, families.full_like(x, 0))
     )
     out = lax.atan2(*_same_shape(im, re))
-    return lax.mul(out, promotion.scalar(180 / np.pi, out)) if deg else out
+    if not deg:
+        return out
+    degrees = lax.mul(out, promotion.scalar(180 / np.pi, out))
+    return promotion.strong_with_axes(degrees)
 
 
 @program(1)

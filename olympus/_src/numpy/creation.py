@@ -508,7 +508,7 @@ def _fill_array(shape: tuple[int, ...], value: Any, aval: Any, device: Any) -> A
     over_mesh = explicit or sharding_constraints.is_over_mesh(device)
     if over_mesh or (evaluate.is_staging() and device is None):
         number = families.number_of(value, aval.dtype)
-        place = device or explicit
+        place = explicit if device is None else device  # an empty spec is false
         sharding = _mesh_sharding(place, shape) if over_mesh else None
         if sharding is None or contexts.default_mesh.value is None:
             return shaping.full(shape, number, sharding=place)
@@ -748,7 +748,9 @@ def full_like(
         return put_values(whole, aval.update(sharding=None), place)
     if dtypes.is_python_scalar(fill_value) and not aval.weak_type:
         fill_value = _number_in(fill_value, aval.dtype, False)
-    value = elementwise.convert(fill_value, aval.dtype, aval.weak_type)
+    # Of a number, as weak as `a` is; an array has a dtype.
+    weak = aval.weak_type and not np.ndim(fill_value)
+    value = elementwise.convert(fill_value, aval.dtype, weak)
     place = aval.explicit if place is None else place
     return _move_to_device(_spread(value, aval.shape, "full_like"), place)
 

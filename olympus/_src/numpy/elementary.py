@@ -46,7 +46,10 @@ def _elementary(
 
 
 def _scale_result(fun: Any, factor: float) -> Any:
-    return lambda x: lax.mul(fun(x), promotion.scalar(factor, x))
+    def scaled(x: Any) -> Any:
+        return promotion.strong_with_axes(lax.mul(fun(x), promotion.scalar(factor, x)))
+
+    return scaled
 
 
 def _log2(x: Any) -> Any:
@@ -160,7 +163,8 @@ def sinc(x: ArrayLike, /) -> Array:
     near = _sinc_near_zero(lax.select(at_zero, angle, zeros))
     tiny = promotion.scalar(math.sqrt(float(dtypes.finfo(aval_of(x).dtype).eps)), x)
     safe = lax.select(at_zero, promotion.full_shape(tiny, aval_of(x).shape), angle)
-    return lax.select(at_zero, near, lax.div(lax.sin(safe), safe))
+    out = lax.select(at_zero, near, lax.div(lax.sin(safe), safe))
+    return promotion.strong_with_axes(out)
 
 
 def _sinc_near_zero(x: Any) -> Any:
@@ -177,7 +181,9 @@ def _log_sum(name: str, real: Any, exponential: Any, scale: float) -> Any:
         x, y = promotion.promote_args_inexact(name, x1, x2)
         if not _complex(x):
             out = real(x, y)
-            return out if name == "logaddexp" else promotion.strong(out, x1, x2)
+            if name == "logaddexp":
+                return out
+            return promotion.strong_with_axes(promotion.strong(out, x1, x2))
         return _complex_log_sum(x, y, exponential, scale)
 
     call.__doc__ = f"""Logarithm of the sum of exponentials, without overflow.

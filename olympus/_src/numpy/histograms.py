@@ -117,7 +117,8 @@ def _edges(name: str, a: Any, bins: Any, range: Any) -> Any:
         )
     check_arraylike(name, a, bins if not isinstance(bins, (list, tuple)) else 0)
     if np.ndim(bins) == 1:
-        return creation.asarray(bins, dtypes.to_inexact_dtype(aval_of(a).dtype))
+        kind = dtypes.to_inexact_dtype(aval_of(a).dtype)
+        return promotion.strong(creation.asarray(bins, kind))
     count = operator.index(bins)
     if count < 0:
         raise ValueError(f"numpy.{name}: bins must not be negative, got {count}")

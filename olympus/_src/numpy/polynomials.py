@@ -47,7 +47,6 @@ def polyval(p: ArrayLike, x: ArrayLike, *, unroll: int = 16) -> Array:
 
 @promotion.program(2, name="polyval")
 def _polyval(p: Any, x: Any) -> Any:
-    operands = (p, x)
     p, x = promotion.promote_dtypes(p, x)
     shape = promotion.result_shape("polyval", [aval_of(x).shape, aval_of(p).shape[1:]])
     total = promotion.full_shape(promotion.scalar(0, x), shape)
@@ -58,10 +57,10 @@ def _polyval(p: Any, x: Any) -> Any:
 
     if is_symbolic(aval_of(p).shape[0]):
         total, _ = scan.scan(step, total, p)
-        return promotion.strong(total, *operands)
+        return promotion.strong(total)
     for c in stacking.unstack(p, 0) if aval_of(p).shape[0] else ():
         total, _ = step(total, c)
-    return promotion.strong(total, *operands)
+    return promotion.strong(total)
 
 
 @promotion.program(2, name="polyadd")

@@ -316,6 +316,14 @@ def strong(x: Any, *others: Any) -> Any:
     return convert(x, aval.dtype, False) if aval.weak_type else x
 
 
+def strong_with_axes(x: Any) -> Any:
+    """`x`, no longer weak if it has axes.
+
+    So are results of JAX that need numbers of the shape of an array.
+    """
+    return strong(x) if aval_of(x).shape else x
+
+
 def check_complex_number(x: Any, dtype: Any) -> None:
     """Raises TypeError where a Python complex number is to be of a real dtype."""
     if type(x) is complex and dtypes.kind(dtype) in "iuf":

@@ -1,6 +1,6 @@
 """Kernels of the CPU besides XLA's own: jaxlib's (LAPACK, sparse products) and ours.
 
-LAPACK itself is SciPy's, and finding it takes 0.2 s, so each kind waits for the first
+LAPACK itself is SciPy's, and finding it takes 30 ms, so each kind waits for the first
 program that calls it.
 """
 

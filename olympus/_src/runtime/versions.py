@@ -322,10 +322,13 @@ def register_partitioner(name: str, partition: Any) -> None:
 
 def load_lapack() -> None:
     """Gives the LAPACK kernels the functions they call, which are SciPy's."""
-    # Late: it imports SciPy.
+    # Late: few programs call them.
     from jaxlib.cpu import _lapack
 
-    _lapack.initialize()
+    from olympus._src.runtime import scipy_lapack
+
+    with scipy_lapack.importable():
+        _lapack.initialize()
 
 
 def uses_shardy() -> bool:

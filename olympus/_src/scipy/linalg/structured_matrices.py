@@ -163,7 +163,7 @@ def _toeplitz(c: Any, r: Any) -> Any:
     m, n = aval_of(c).shape[-1], aval_of(r).shape[-1]
     line = _join_vectors(manipulation.flip(c, -1), r[..., 1:])
     i, j = _grid(m, n)
-    return _pick(line, m - 1 - i + j)
+    return promotion.strong(_pick(line, m - 1 - i + j))
 
 
 def hankel(c: ArrayLike, r: OptionalArray = None) -> Array:
@@ -204,7 +204,7 @@ def hankel(c: ArrayLike, r: OptionalArray = None) -> Array:
 def _hankel(c: Any, r: Any) -> Any:
     c, r = promotion.promote_dtypes(c, r)
     i, j = _grid(aval_of(c).shape[-1], aval_of(r).shape[-1])
-    return _pick(_join_vectors(c, r[..., 1:]), i + j)
+    return promotion.strong(_pick(_join_vectors(c, r[..., 1:]), i + j))
 
 
 def convolution_matrix(a: ArrayLike, n: int, mode: str = "full") -> Array:

@@ -8,19 +8,34 @@ import numpy as np
 
 from olympus._src import tree
 from olympus._src.api.gradient_checks import check_grads as check_grads
+from olympus._src.core import dtypes
 
-# For dtypes of so many bytes, differences that rounding makes.
-_TOLERANCES = {2: 1e-2, 4: 1e-6, 8: 1e-15, 16: 1e-15}
+# By dtype, differences that rounding makes; integers and booleans have none.
+_TOLERANCES = {
+    "float16": 1e-3,
+    "bfloat16": 1e-2,
+    "float32": 1e-6,
+    "complex64": 1e-6,
+    "float64": 1e-15,
+    "complex128": 1e-15,
+    "float4_e2m1fn": 1.0,
+    "float8_e8m0fnu": 1.0,
+}
+_OF_SHORT_FLOATS = 1e-1
 
 
 def _tolerance(x: np.ndarray, y: np.ndarray, given: Any) -> float:
-    if isinstance(given, dict):
-        by_dtype = {np.dtype(dtype): value for dtype, value in given.items()}
-        return float(max(by_dtype.get(a.dtype, 0.0) for a in (x, y)))
-    if given is not None:
+    if given is not None and not isinstance(given, dict):
         return float(given)
-    sizes = [a.dtype.itemsize for a in (x, y) if a.dtype.kind in "fcV"]
-    return _TOLERANCES.get(min(sizes), 1e-1) if sizes else 0.0
+    named = {np.dtype(dtype): value for dtype, value in (given or {}).items()}
+    kept = [dtypes.canonicalize_dtype(a.dtype) for a in (x, y)]
+    return float(max(named.get(dtype, _default(dtype)) for dtype in kept))
+
+
+def _default(dtype: np.dtype) -> float:
+    if dtypes.kind(dtype) not in "fc":
+        return 0.0
+    return _TOLERANCES.get(dtype.name, _OF_SHORT_FLOATS)
 
 
 def check_close(
