@@ -225,7 +225,7 @@ def _lower(
         device = division.devices[0]
     device = device if committed else client.default_device()
     platform = platform or client.platform_of(device)
-    program, consts = partial_eval.embed_constants(program, consts)
+    program, consts = partial_eval.embed_scalars(program, consts)
     n_consts = len(consts)
     plain = type_constraints.constrain(program) if division is not None else program
     whole = partial_eval.expand(

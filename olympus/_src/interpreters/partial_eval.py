@@ -555,38 +555,27 @@ def _expand(program: ir.Olympuspr, target: _Target) -> ir.Olympuspr:
     return expanded.replace(constvars=expanded.invars[:n], invars=expanded.invars[n:])
 
 
-# Each argument of a call costs XLA 0.2 us. As literals, constants cost nothing; but
-# programs that differ in them are then compiled each for itself.
-_FEWEST_POSITIONS = 4
-_MOST_POSITIONS = 64
-
-
-def embed_constants(
+def embed_scalars(
     program: ir.Olympuspr, consts: Sequence[Any]
 ) -> tuple[ir.Olympuspr, list[Any]]:
-    """The program with some of its constants where it reads them.
+    """The program with single numbers among its constants where it reads them.
 
-    These are single numbers, which the compiler folds; and short lists of integers or
-    masks where it has several: positions, of which each gather and scatter takes its
-    own, and which seldom change without the function.
+    The compiler folds what it knows.
 
     Returns:
       The program, and the constants that are left.
     """
     pairs = list(zip(program.constvars, consts, strict=True))
-    scalars = [_is_scalar(v.aval) and _is_concrete(x) for v, x in pairs]
-    positions = [_is_position(v.aval, x) for v, x in pairs]
-    if sum(positions) < _FEWEST_POSITIONS:
-        positions = [False] * len(pairs)
-    flags = [a or b for a, b in zip(scalars, positions, strict=True)]
-    if not any(flags):
+    is_scalar = [_is_scalar(v.aval) and _is_concrete(x) for v, x in pairs]
+    if not any(is_scalar):
         return program, list(consts)
-    embedded = [pair for pair, flag in zip(pairs, flags, strict=True) if flag]
-    others = [pair for pair, flag in zip(pairs, flags, strict=True) if not flag]
-    written = _write_in_place(
-        program.replace(constvars=[v for v, _ in embedded]), [x for _, x in embedded]
+    flags = list(zip(pairs, is_scalar, strict=True))
+    scalars = [pair for pair, flag in flags if flag]
+    others = [pair for pair, flag in flags if not flag]
+    embedded = _write_in_place(
+        program.replace(constvars=[v for v, _ in scalars]), [x for _, x in scalars]
     )
-    return written.replace(constvars=[v for v, _ in others]), [x for _, x in others]
+    return embedded.replace(constvars=[v for v, _ in others]), [x for _, x in others]
 
 
 def embed_arrays(
@@ -636,17 +625,6 @@ def _bytes_of(aval: Any) -> int:
 
 def _is_scalar(aval: Any) -> bool:
     return type(aval) is avals_.ShapedArray and not aval.shape and _is_number(aval)
-
-
-def _is_position(aval: Any, x: Any) -> bool:
-    return (
-        type(aval) is avals_.ShapedArray
-        and dtypes.kind(aval.dtype) in "biu"
-        and dtypes.itemsize_bits(aval.dtype) >= 8
-        and 0 < aval.size <= _MOST_POSITIONS
-        and _is_number(aval)
-        and (type(x) is np.ndarray or _is_concrete(x))
-    )
 
 
 def _is_number(aval: Any) -> bool:
