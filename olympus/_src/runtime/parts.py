@@ -306,26 +306,48 @@ def to_host(buffer: Any, aval: Any) -> np.ndarray:
     sharding = buffer._sharding
     if len(sharding._internal_device_list) == 1:
         return transfer.to_host(buffer, aval.dtype)
-    part_aval = aval.update(shape=tuple(sharding.shard_shape(aval.shape)))
-    if sharding.is_fully_replicated:
+    is_replicated, part_aval, different = _parts_to_read(aval, sharding)
+    if is_replicated:
         return _whole_to_host(buffer, aval)
-    local = sharding.local_parts(aval.shape)
-    n_different = sum(p.source is p.device for p in local)
-    if n_different * part_aval.size < aval.size:
+    if len(different) * part_aval.size < aval.size:
         raise RuntimeError(
             f"Array: reading the value requires all of its parts in this process, got "
-            f"{n_different} of shape {part_aval.shape} of an array of shape "
+            f"{len(different)} of shape {part_aval.shape} of an array of shape "
             f"{aval.shape}; read its addressable_shards, or the whole by "
             "multihost_utils.process_allgather(x). A jitted function takes it as an "
             "argument, and cannot hold it"
         )
     out = np.empty(aval.shape, aval.dtype)
-    mine = LocalParts(buffer, part_aval)
-    for i, p in enumerate(local):
-        if p.source is p.device:
-            out[p.slices] = mine.to_host(i)
+    local = LocalParts(buffer, part_aval)
+    for position, slices in different:
+        out[slices] = local.to_host(position)
     out.flags.writeable = False
     return out
+
+
+class _PartsToRead(NamedTuple):
+    """How the value of an array on several devices is read.
+
+    Attributes:
+      is_replicated: whether each device has all of it.
+      part_aval: the type of a part's stored elements.
+      different: the number and the place of each different part of this process.
+    """
+
+    is_replicated: bool
+    part_aval: Any
+    different: list[tuple[int, Index]]
+
+
+@functools.lru_cache(maxsize=256)
+def _parts_to_read(aval: Any, sharding: Any) -> _PartsToRead:
+    part_aval = aval.update(shape=tuple(sharding.shard_shape(aval.shape)))
+    local = sharding.local_parts(aval.shape)
+    different = [(i, p.slices) for i, p in enumerate(local) if p.source is p.device]
+    return _PartsToRead(sharding.is_fully_replicated, part_aval, different)
+
+
+client.on_clear(_parts_to_read.cache_clear)
 
 
 def _whole_to_host(buffer: Any, aval: Any) -> np.ndarray:
