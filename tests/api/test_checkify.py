@@ -423,3 +423,24 @@ def test_a_program_where_nothing_can_fail_is_left_as_it_was():
         lambda x: checkify.checkify(f, errors=checkify.all_checks)(x)[1]
     )(1.0)
     assert str(plain) == str(checked)
+
+
+def test_messages_show_random_keys():
+    def f(keys, x):
+        checkify.check(jnp.all(x > 0), "{k} of {n}", k=keys, n=3)
+        return x
+
+    key, good, bad = olympus.random.key(1), jnp.ones(()), -jnp.ones(())
+    loops = {
+        "call": olympus.jit(f),
+        "branch": lambda k, x: lax.cond(x < 9, f, lambda k, x: x, k, x),
+        "loop": lambda k, x: lax.fori_loop(0, 3, lambda _, x: f(k, x), x),
+        "map": lambda k, x: olympus.vmap(f)(k[None], x[None]),
+    }
+    for function in (f, *loops.values()):
+        checked = checkify.checkify(function)
+        error, _ = checked(key, good)
+        assert error.get() is None
+        error, _ = checked(key, bad)
+        assert "Array((), dtype=key<fry>)" in error.get()
+        assert "[0 1] of 3" in error.get()

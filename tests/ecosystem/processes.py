@@ -50,9 +50,10 @@ def environment(side, cache=None):
     return variables
 
 
-def run_script(python, side, script, *words, cache=None):
+def run_script(python, side, script, *words, cache=None, entrance=None):
     """Runs a script of this folder; gives the text of its error, or None."""
-    command = [python, *_ENTRANCE[side], str(FOLDER / script), *map(str, words)]
+    entrance = _ENTRANCE[side] if entrance is None else entrance
+    command = [python, *entrance, str(FOLDER / script), *map(str, words)]
     try:
         done = subprocess.run(
             command,
@@ -68,7 +69,12 @@ def run_script(python, side, script, *words, cache=None):
     return None if done.returncode == 0 else done.stderr
 
 
-def run_json(python, side, script, name, cache=None):
+def run_plain_json(python, script, name, cache=None):
+    """What a script writes that starts olympus for `import jax` itself."""
+    return run_json(python, OLYMPUS, script, name, cache, entrance=[])
+
+
+def run_json(python, side, script, name, cache=None, entrance=None):
     """What a script of this folder writes for a library.
 
     Raises:
@@ -76,7 +82,9 @@ def run_json(python, side, script, name, cache=None):
     """
     with tempfile.TemporaryDirectory() as folder:
         out = pathlib.Path(folder) / "out.json"
-        error = run_script(python, side, script, name, out, cache=cache)
+        error = run_script(
+            python, side, script, name, out, cache=cache, entrance=entrance
+        )
         if not out.exists():
             raise RuntimeError(f"{script} {name} on {side}: {error}")
         return json.loads(out.read_text(encoding="utf-8"))

@@ -1,5 +1,6 @@
 """Times of steps and of whole processes, on JAX and on olympus."""
 
+import collections
 import statistics
 import tempfile
 
@@ -59,6 +60,21 @@ def measure_processes(python, name):
             warm.append(_seconds(python, side, name, cache))
         cold.append(_seconds(python, side, name, None))
     return {"process_s": cold, "warm_process_s": warm}
+
+
+KINDS = ("libraries", "olympus", "tracing", "lowering", "loading", "running")
+
+
+def split_warm_process(python, name):
+    """Shares of the time of the workload's warm process on olympus, in percent."""
+    total = collections.Counter()
+    with tempfile.TemporaryDirectory() as cache:
+        for run in range(1 + _PROCESSES):
+            table = processes.run_plain_json(python, "sample_process.py", name, cache)
+            if run:  # the first one compiles
+                total.update(table)
+    whole = sum(total.values())
+    return {"warm_shares": [round(100 * total[kind] / whole) for kind in KINDS]}
 
 
 def _seconds(python, side, name, cache):

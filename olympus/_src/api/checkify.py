@@ -13,7 +13,7 @@ from olympus._src import tree
 from olympus._src.api import parameters
 from olympus._src.checkify import checks, failures
 from olympus._src.core import avals as avals_
-from olympus._src.core import dtypes, ir, trace
+from olympus._src.core import ir, trace
 from olympus._src.core.array_type import ArrayLike, PyTree
 from olympus._src.foundation import source_info, tracebacks
 from olympus._src.interpreters import concrete_arrays, partial_eval
@@ -341,10 +341,9 @@ def _format_arguments(msg: Any, args: Any, kwargs: Any) -> tuple[list[Any], Any]
         raise TypeError(f"check: msg must be a string, got {msg!r}; write a message")
     leaves, structure = tree.tree_flatten((args, kwargs))
     for x in leaves:
-        dtype = avals_.aval_of(x).dtype if avals_.is_array_like(x) else None
-        if dtype is None or isinstance(dtype, dtypes.ExtendedDType):
+        if not avals_.is_array_like(x):
             raise TypeError(
-                "Formatting arguments to checkify.check must be arrays of numbers or "
+                "Formatting arguments to checkify.check must be arrays, numbers or "
                 f"trees of them, got {x!r} of type {type(x).__name__}; write other "
                 "values into the message itself"
             )

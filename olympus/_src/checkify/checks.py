@@ -19,7 +19,7 @@ import numpy as np
 from olympus._src.checkify import failures
 from olympus._src.core import avals as avals_
 from olympus._src.core import dtypes, effects, ir, refs, trace
-from olympus._src.core.primitive import Primitive
+from olympus._src.core.primitive import LateRule, Primitive
 from olympus._src.foundation import source_info
 from olympus._src.interpreters import batching, concrete_arrays, evaluate, partial_eval
 from olympus._src.lax import (
@@ -436,8 +436,14 @@ def _none() -> Any:
     return np.int32(0)
 
 
+_wrap_key_data = LateRule("random.keys", "wrap_key_data")
+
+
 def _zeros(aval: Any) -> Any:
-    return shaping.full(aval.shape, 0, aval.dtype)
+    if not dtypes.is_extended(aval.dtype):
+        return shaping.full(aval.shape, 0, aval.dtype)
+    words = shaping.full(aval.storage.shape, 0, aval.storage.dtype)
+    return _wrap_key_data(words, dtype=aval.dtype)
 
 
 def _strong(aval: Any) -> Any:
