@@ -47,8 +47,8 @@ of all packages on disk.
 
 What a warm process imports besides JAX and olympus it imports on JAX too. This least
 share of JAX's time cannot be undercut; the other columns are shares of olympus's own
-process, from samples of its stacks on busy cores. *Loading* is mostly XLA's: about a ms for
-each of the compiled programs, of which most processes have a hundred or two.
+process, from samples of its stacks on busy cores. *Loading* is mostly XLA's: about a
+ms for each of the compiled programs, of which most processes have a hundred or two.
 
 {split}
 
