@@ -36,6 +36,7 @@ IMPLIED |= {"__array_priority__", "__buffer__", "__cuda_array_interface__"}
 IMPLIED |= {"__copy__", "__deepcopy__", "__format__", "__hex__", "__oct__"}
 # Answered with an error that says what to write instead.
 IMPLIED |= {"__setitem__"}
+IMPLIED |= {"__annotations__"}
 ONLY_CONCRETE = """
 __array_namespace__ __dlpack__ __dlpack_device__ addressable_data addressable_shards
 block_until_ready committed copy_to_host_async delete device devices global_shards

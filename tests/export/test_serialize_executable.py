@@ -18,7 +18,7 @@ from olympus.experimental import io_callback
 from olympus.experimental.serialize_executable import deserialize_and_load, serialize
 from tests import fresh
 
-TABLE = jnp.arange(1000.0)
+TABLE = jnp.arange(-1000.0, 1000.0)  # not so small that it is written in the program
 
 
 def weighted(x, unused, *, scale):

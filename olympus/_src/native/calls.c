@@ -1345,7 +1345,7 @@ static PyObject *connect(PyObject *module, PyObject *args, PyObject *objects) {
     PyErr_SetString(PyExc_TypeError, "connect: the array type is no class of Python");
     return NULL;
   }
-  if (find_offset(array_type, "_buffer", &shared.buffer) < 0 ||
+  if (find_offset(array_type, "_own_buffer", &shared.buffer) < 0 ||
       find_offset(array_type, "aval", &shared.aval) < 0 ||
       find_offset(array_type, "_committed", &shared.committed) < 0 ||
       find_offset(array_type, "_host", &shared.host) < 0)

@@ -49,10 +49,10 @@ class ArrayImpl:
     # `_position` where it is a part of another array, which has no buffer at first.
     __slots__ = (
         "__weakref__",
-        "_buffer",
         "_committed",
         "_host",
         "_keys",
+        "_own_buffer",
         "_parts",
         "_position",
         "aval",
@@ -62,20 +62,18 @@ class ArrayImpl:
     __array_priority__ = 100
 
     def __init__(self, buffer: Any, aval: Any, committed: bool = False) -> None:
-        self._buffer = buffer
+        self._own_buffer = buffer
         self.aval = aval
         self._committed = committed
         self._host: np.ndarray | None = None
 
-    def __getattr__(self, name: str) -> Any:
-        """The buffer of a part, which takes it when it is first asked for."""
-        if name == "_buffer":
+    @property
+    def _buffer(self) -> Any:
+        """Its buffer, which a part takes when it is first asked for."""
+        try:
+            return self._own_buffer
+        except AttributeError:
             return self._take_buffer()
-        raise AttributeError(
-            f"{type(self).__name__!r} object has no attribute {name!r}",
-            name=name,
-            obj=self,
-        )
 
     def _take_buffer(self) -> Any:
         parts = self._parts
@@ -86,17 +84,17 @@ class ArrayImpl:
                 raise self._explain(error)  # noqa: B904 - it has its cause
             with _taking:
                 if self._parts is not None:  # else another thread was first
-                    self._buffer = buffer
+                    self._own_buffer = buffer
                     self._parts = None
-        return _own_buffer(self)
+        return self._own_buffer
 
     @property
     def _holder(self) -> Any:
         """Its buffer, or what a part takes it from: both tell of its state."""
         try:
-            return _own_buffer(self)
+            return self._own_buffer
         except AttributeError:
-            return self._parts or _own_buffer(self)
+            return self._parts or self._own_buffer
 
     def _follow(self, keys: Any) -> None:
         """Notes which random keys its elements are; see `interpreters.key_reuse`."""
@@ -522,10 +520,6 @@ class ArrayImpl:
             "write `x = x.at[idx].set(y)` instead of `x[idx] = y`, and "
             "`x = x.at[idx].add(y)` instead of `x[idx] += y`"
         )
-
-
-# Past `__getattr__`, which would have a part take its buffer.
-_own_buffer: Any = ArrayImpl.__dict__["_buffer"].__get__
 
 
 def install(name: str, value: Any) -> None:
