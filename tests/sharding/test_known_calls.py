@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import threading
 
+import fresh
 import numpy as np
 import pytest
 
@@ -100,6 +101,42 @@ def test_few_programs_are_in_flight():
     outs = [f(x) for _ in range(200)]
     assert len(executable.in_flight._tokens) <= 16
     np.testing.assert_allclose(np.asarray(outs), np.sum(VALUES @ VALUES.T))
+
+
+def test_a_thousand_collective_programs_that_nobody_waits_for():
+    """In a process of their own, since a dead-lock of devices ends it."""
+    fresh.run(
+        """
+        import threading
+        import numpy as np
+        import olympus
+        import olympus.numpy as jnp
+        from olympus import lax
+        from olympus.sharding import PartitionSpec as P
+
+        mesh = olympus.make_mesh((8,), ("x",))
+        total = lambda x: x * 0 + lax.psum(x, "x")
+        mapped = olympus.shard_map(total, mesh=mesh, in_specs=P("x"), out_specs=P("x"))
+        f, again = olympus.jit(mapped), olympus.jit(mapped, donate_argnums=0)
+        ones = jnp.ones(8)
+
+        def run(n):
+            outs = [f(ones) for _ in range(n)]
+            assert all((np.asarray(out) == 8).all() for out in outs)
+
+        run(1000)
+        threads = [threading.Thread(target=run, args=(250,)) for _ in range(4)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        x = f(ones) / 8
+        for _ in range(1000):
+            x = again(x) / 8
+        assert (np.asarray(x) == 1).all()
+        """,
+        OLYMPUS_NUM_CPU_DEVICES="8",
+    )
 
 
 def test_threads_that_call_one_program():
