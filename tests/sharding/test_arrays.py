@@ -221,6 +221,10 @@ def test_specs_without_a_mesh():
         olympus.device_put(np.arange(8), P("x"))
     with pytest.raises(RuntimeError, match="requires a mesh to be set"):
         olympus.lax.with_sharding_constraint(np.arange(8), P("x"))
+    for option in ("in_shardings", "out_shardings"):
+        f = olympus.jit(lambda x: x + 1, **{option: P("x")})
+        with pytest.raises(RuntimeError, match=f"{option}: .* requires a mesh to be"):
+            f(np.arange(8))
     for make in (jnp.zeros, jnp.ones, jnp.arange):
         with pytest.raises(ValueError, match="requires a mesh to be set"):
             make(8, out_sharding=P())

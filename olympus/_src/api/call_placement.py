@@ -122,6 +122,7 @@ def argument_avals(
       call: the call.
       avals: the types of its leaves.
     """
+    _check_specs(options)
     if not options.in_shardings.says_types:
         return list(avals)
     chosen = in_shardings(options, call)
@@ -185,6 +186,19 @@ def of_call(
     places = [p if s is None else s for p, s in zip(own, chosen, strict=True)]
     place = options.device or concrete_arrays.common_place(places)
     return _device_of_results(options) if place is None else place
+
+
+def _check_specs(options: Any) -> None:
+    """Raises RuntimeError for specs that no mesh gives a meaning, on one device too."""
+    for name in ("in_shardings", "out_shardings"):
+        given = getattr(options, name)
+        if not given or not contexts.get_mesh().empty:
+            continue
+        for leaf in given.key[0]:
+            spec = leaf.sharding if isinstance(leaf, Format) else leaf
+            if isinstance(spec, PartitionSpec):
+                what = f"jit {name}"
+                raise RuntimeError(sharding_constraints.no_mesh_text(what, spec))
 
 
 def _device_of_results(options: Any) -> Any:

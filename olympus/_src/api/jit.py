@@ -68,6 +68,7 @@ def jit(
 
     Raises:
       TypeError: `fun` is not callable, or an argument is not an array or static.
+      RuntimeError: a sharding is a PartitionSpec, and no mesh is set.
       ValueError: static or donated arguments do not exist, or are not hashable.
 
     Example:
