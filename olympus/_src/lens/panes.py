@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import linecache
 import re
+import threading
 import zlib
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
@@ -251,10 +252,16 @@ def _ranges(rows: Sequence[str], wanted: Iterable[int]) -> list[tuple[int, int]]
     return [(start, end) for start, end in ranges]
 
 
+# Python 3.11 counts the depth of all threads' trees in one place, and raises
+# SystemError where they get in each other's way.
+_parsing = threading.Lock()
+
+
 def _functions(text: str) -> list[tuple[int, int]]:
     try:
-        tree = ast.parse(text)
-    except (SyntaxError, ValueError):  # a notebook's cell may hold magics
+        with _parsing:
+            tree = ast.parse(text)
+    except (SyntaxError, ValueError, SystemError):  # a notebook's cell may hold magics
         return []
     kinds = (ast.FunctionDef, ast.AsyncFunctionDef)
     lines = []
