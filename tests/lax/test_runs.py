@@ -118,10 +118,10 @@ def test_divided_arrays(form):
 
 def test_runs_of_positions():
     places = np.array([5, 4, 4, 4, 5, 6, 1, 9])
-    found = runs.find_runs(places)
-    listed = [run.start + np.arange(run.size) * run.step for run in found]
+    row = runs.find_runs(places)
+    listed = [run.start + np.arange(run.size) * run.step for run in row]
     np.testing.assert_array_equal(np.concatenate(listed), places)
-    assert found[:3] == [(5, 2, -1), (4, 2, 0), (5, 2, 1)]
+    assert row[:3] == [(5, 2, -1), (4, 2, 0), (5, 2, 1)]
 
 
 @pytest.mark.parametrize(

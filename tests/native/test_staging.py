@@ -17,7 +17,7 @@ from olympus._src.runtime import client, guards, staging
 
 
 @pytest.fixture
-def staged():
+def needs_staging():
     """Skips where nothing is staged: without C, or after programs over a mesh."""
     if native.calls is None or client.several_devices() or guards.are_active():
         pytest.skip("needs the part in C and one device")
@@ -263,7 +263,7 @@ def test_threads_never_share_a_slot():
     assert not wrong
 
 
-def test_slots_are_few_and_small(staged):
+def test_slots_are_few_and_small(needs_staging):
     fun = olympus.jit(lambda x: x.ravel()[:1])
     for n in range(1, 40):
         for _ in range(3):
@@ -273,7 +273,7 @@ def test_slots_are_few_and_small(staged):
     assert all(len(row) <= 8 for row in staging.free_slots.values())
 
 
-def test_clear_caches_drops_the_slots(staged):
+def test_clear_caches_drops_the_slots(needs_staging):
     fun = olympus.jit(lambda x: x + 1)
     for _ in range(3):
         fun(np.ones(9, np.float32))

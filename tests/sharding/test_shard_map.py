@@ -337,15 +337,15 @@ def test_what_devices_keep_for_derivatives(name, spec, check_vma):
                 for i in range(0, 8, n_x) for j in range(0, 4, n_y)]  # fmt: skip
         return sum((row**2).sum() for row in rows)
 
-    def whole(x, w):
+    def loss(x, w):
         return (g(x, w) ** 2).sum()
 
     for order in (olympus.grad, lambda h, k: olympus.jit(olympus.grad(h, k))):
         for argument in (0, 1):
-            got = order(whole, argument)(X, W)
+            got = order(loss, argument)(X, W)
             want = olympus.grad(by_parts, argument)(X, W)
             np.testing.assert_allclose(got, want, 2e-4, 2e-4)
-    slopes = olympus.jvp(olympus.grad(whole), (X, W), (X, W))[1]
+    slopes = olympus.jvp(olympus.grad(loss), (X, W), (X, W))[1]
     want = olympus.jvp(olympus.grad(by_parts), (X, W), (X, W))[1]
     np.testing.assert_allclose(slopes, want, 2e-3, 2e-3)
 

@@ -191,10 +191,10 @@ def of_call(
 def _check_specs(options: Any) -> None:
     """Raises RuntimeError for specs that no mesh gives a meaning, on one device too."""
     for name in ("in_shardings", "out_shardings"):
-        given = getattr(options, name)
-        if not given or not contexts.get_mesh().empty:
+        places = getattr(options, name)
+        if not places or not contexts.get_mesh().empty:
             continue
-        for leaf in given.key[0]:
+        for leaf in places.key[0]:
             spec = leaf.sharding if isinstance(leaf, Format) else leaf
             if isinstance(spec, PartitionSpec):
                 what = f"jit {name}"

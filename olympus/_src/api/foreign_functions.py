@@ -192,14 +192,13 @@ def build_ffi_lowering_function(
     Returns:
       A function of the rule's context, of MLIR values and, by keyword, of attributes.
     """
-    rule = ffi_lowering(
-        call_target_name,
-        operand_layouts=operand_layouts,
-        result_layouts=result_layouts,
-        backend_config=backend_config,
-        skip_ffi_layout_processing=skip_ffi_layout_processing,
-        **lowering_args,
-    )
+    layouts = {
+        "operand_layouts": operand_layouts,
+        "result_layouts": result_layouts,
+        "skip_ffi_layout_processing": skip_ffi_layout_processing,
+    }
+    config = {"backend_config": backend_config, **layouts, **lowering_args}
+    rule = ffi_lowering(call_target_name, **config)
 
     def build(ctx: Any, *operands: Any, **attributes: Any) -> Any:
         return ctx.call_foreign(rule, operands, attributes)

@@ -46,10 +46,10 @@ def _elementary(
 
 
 def _scale_result(fun: Any, factor: float) -> Any:
-    def scaled(x: Any) -> Any:
+    def compute(x: Any) -> Any:
         return promotion.strong_with_axes(lax.mul(fun(x), promotion.scalar(factor, x)))
 
-    return scaled
+    return compute
 
 
 def _log2(x: Any) -> Any:

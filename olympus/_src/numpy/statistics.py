@@ -279,10 +279,10 @@ def corrcoef(
 @evaluate.fuse
 def _corrcoef(x: Any, y: Any = None, *, rowvar: bool, dtype: Any) -> Any:
     c = cov(x, y, rowvar, dtype=dtype)
-    return _normalised(c) if aval_of(c).ndim else arithmetic.true_divide(c, c)
+    return _normalise_covariance(c) if aval_of(c).ndim else arithmetic.true_divide(c, c)
 
 
-def _normalised(c: Any) -> Any:
+def _normalise_covariance(c: Any) -> Any:
     """Covariances divided by what they are of equal variables."""
     n = aval_of(c).shape[0]
     size = elementary.sqrt(

@@ -56,5 +56,5 @@ def forget() -> None:
     free_slots.clear()
 
 
-caching.register(free_slots.clear, "memory for NumPy arguments")
+caching.register(forget, "memory for NumPy arguments", lambda: len(free_slots))
 client.on_clear(forget)
