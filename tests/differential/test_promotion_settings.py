@@ -65,7 +65,10 @@ def is_well_typed(case: Case, setting: str) -> bool:
     arrays, _ = running.taken_apart(case.call)
     if len({SETTINGS[setting][1](x) for x in arrays}) != 1:
         return False
-    numbers = [x for x in case.call.args if isinstance(x, (float, complex))]
+    # An integer is mostly an axis or a size; beside booleans here it is a value.
+    is_value = case.entry.id == "numpy.where"
+    kinds = (int, float, complex) if is_value else (float, complex)
+    numbers = [x for x in case.call.args if isinstance(x, kinds)]
     return setting == "raise" or all(
         np.can_cast(type(x), arrays[0].dtype, "same_kind") for x in numbers
     )
