@@ -125,3 +125,20 @@ def test_algorithms_of_bytes_need_bytes() -> None:
     )
     with pytest.raises(ValueError, match="must have operands of 8-bit floats"):
         traced.lower(lowering_platforms=("cuda",))
+
+
+@pytest.mark.parametrize("dtype", ["int8", "int32", "uint16", "bool"])
+@pytest.mark.parametrize("preferred", ["float32", "complex64"])
+def test_products_of_whole_numbers_in_floats_are_of_floats(
+    dtype: str, preferred: str
+) -> None:
+    x = (RNG.integers(0, 5, (3, 4)) % 3).astype(dtype)
+
+    def f(x: Any, y: Any) -> Any:
+        return lax.dot(x, y, preferred_element_type=preferred)
+
+    text = olympus.jit(f).trace(x, x.T).lower(lowering_platforms=("cuda",)).as_text()
+    (product,) = [line for line in text.splitlines() if "dot_general" in line]
+    assert "xi" not in product and "xui" not in product
+    got = np.asarray(_run_as_on("cuda", f, x, x.T)).astype("complex64")
+    np.testing.assert_array_equal(got, x.astype("int32") @ x.T.astype("int32"))

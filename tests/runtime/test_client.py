@@ -216,3 +216,20 @@ def test_platforms_are_lowered_for_by_their_exact_names(monkeypatch):
     gpu = Stand()
     monkeypatch.setitem(vars(client)["_clients"], "cuda", gpu.client)
     assert client.platform_of(gpu) == "cuda"
+
+
+def test_the_device_of_the_host_where_settings_leave_the_cpu_out():
+    out, _ = fresh.run(
+        """
+        import olympus
+        from jaxlib import _jax
+        from olympus._src.runtime import client
+        make = lambda: _jax.get_tfrt_cpu_client(asynchronous=True)
+        client.add_factory("toy", make, 0, False)
+        host = client.host_device()
+        print(host.platform, host in client.devices(), client.several_devices())
+        print(host is client.host_device(), host.client.platform)
+        """,
+        OLYMPUS_PLATFORMS="toy",
+    )
+    assert out.split() == ["cpu", "False", "True", "True", "cpu"]

@@ -243,7 +243,7 @@ def as_host_array(x: Any) -> Any:
         return _on_one_cpu(x)
     x = np.asarray(x)
     aval = avals_.ShapedArray(x.shape, x.dtype)
-    return placement.put(x, aval, client.local_devices("cpu")[0])
+    return placement.put(x, aval, client.host_device())
 
 
 def _on_one_cpu(x: Any) -> Any:
@@ -253,7 +253,7 @@ def _on_one_cpu(x: Any) -> Any:
     if not (x.is_fully_addressable or x.is_fully_replicated):
         return x  # of which other processes have parts
     storage = concrete_arrays.storage_of(x)
-    moved = concrete_arrays.on_chosen_device(storage, client.local_devices("cpu")[0])
+    moved = concrete_arrays.on_chosen_device(storage, client.host_device())
     return concrete_arrays.with_aval(moved, x.aval.update(sharding=None))
 
 

@@ -215,6 +215,7 @@ def _general_runner(
     effects, execute = lowered.effects, program.execute
     donated = tuple(lowered.aliases) if first else ()
     is_divided = lowered.division is not None
+    device = None if is_divided else lowered.device
     table = lowered.callbacks  # must live as long as whoever may run it
 
     def run(buffers: list[Any]) -> list[ArrayImpl]:
@@ -228,7 +229,7 @@ def _general_runner(
             return execute(buffers + last if last else buffers)
         # No lock is held while it runs: a callback may start such a program itself, in
         # another thread. Programs of one thread are ordered by the tokens they pass on.
-        tokens = effect_tokens.last_tokens.take(effects, is_divided)
+        tokens = effect_tokens.last_tokens.take(effects, device)
         outs = execute([*buffers, *tokens, *last])
         n = len(outs) - len(tokens)
         effect_tokens.last_tokens.put(effects, outs[n:], is_divided)

@@ -262,7 +262,8 @@ def _lower(
     has_barriers = n_barriers(limited) > n_barriers(whole)
     # An array that is donated to a function that captured it must stay a constant.
     if arrays and division is None and not is_absent and not any(donated):
-        limited, arrays = partial_eval.embed_arrays(limited, arrays)
+        with lift_guards():  # it reads them on the host
+            limited, arrays = partial_eval.embed_arrays(limited, arrays)
     shared = output_aliases(limited, len(arrays), donated, kept, ref_use)
     if any(donated):
         _warn_of_donated(limited, name, len(arrays), donated, kept, ref_use, shared)

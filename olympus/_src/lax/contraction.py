@@ -138,6 +138,10 @@ def _lower(
         if not (ax.dtype == ay.dtype == np.int8 and sums.dtype == np.int32):
             x, ax = _widen(ctx, x, ax, sums)
             y, ay = _widen(ctx, y, ay, sums)
+    elif dtypes.issubdtype(out.dtype, np.inexact):
+        # XLA's loops of GPUs multiply integers as floats, which its own compiler refuses.
+        x, ax = _as_float(ctx, x, ax, out)
+        y, ay = _as_float(ctx, y, ay, out)
     named = algorithm_dtypes(precision, ctx.platform, ax.dtype, ay.dtype, sums.dtype)
     wanted = [
         a if a.dtype == dtype else ShapedArray(a.shape, dtype)
@@ -192,6 +196,14 @@ def _widen(ctx: Any, x: str, aval: Any, out: Any) -> Any:
         wide = ShapedArray(aval.shape, out.dtype)
         return ctx.block.convert(x, aval, wide), wide
     return x, aval
+
+
+def _as_float(ctx: Any, x: str, aval: Any, out: Any) -> Any:
+    """An operand of whole numbers in the dtype of a result that is not."""
+    if dtypes.issubdtype(aval.dtype, np.inexact):
+        return x, aval
+    floating = ShapedArray(aval.shape, out.dtype)
+    return ctx.block.convert(x, aval, floating), floating
 
 
 def _jvp(primals: Any, tangents: Any, **params: Any) -> Any:

@@ -258,6 +258,25 @@ def callback_capacity(device: Device) -> int:
     return max(0, min(threads) - 1)
 
 
+_host: Client | None = None  # where none of the clients is the CPU's
+
+
+def host_device() -> Device:
+    """The CPU's first device, on which callbacks of all platforms get their operands.
+
+    Where the settings leave the CPU out it is of a client that `devices` does not list.
+    """
+    global _host
+    listed = clients().get("cpu")
+    if listed is not None:
+        return listed.local_devices()[0]
+    with _lock:
+        if _host is None:
+            note_mesh()
+            _host = start_cpu_client(asynchronous=True, num_devices=None)
+        return _host.local_devices()[0]
+
+
 _twins: dict[tuple[int, Hashable], Client] = {}
 
 
@@ -324,14 +343,14 @@ def on_clear(forget: Callable[[], None]) -> None:
 
 def clear_backends() -> None:
     """Drops all clients; their arrays stay valid, but are foreign to new clients."""
-    global _started, _default
+    global _started, _default, _host
     with _lock:
         for forget in _on_clear:
             forget()
         _clients.clear()
         _twins.clear()
         _failures.clear()
-        _started, _default = False, None
+        _started, _default, _host = False, None, None
         _note_several(False)
 
 

@@ -14,7 +14,7 @@ from collections.abc import Callable
 from typing import Any
 
 from olympus._src.foundation import config
-from olympus._src.runtime import cuda_libraries, versions
+from olympus._src.runtime import cuda_libraries, loading, versions
 from olympus._src.runtime.versions import Client
 
 
@@ -130,11 +130,12 @@ def start(
     if plugin.platform == "cuda":
         cuda_libraries.load_installed()
         cuda_libraries.check(plugin.kernels, config.cuda_visible_devices.value)
-    load(plugin)
     options = options_of(plugin)
     if store is not None:
         options |= {"node_id": node_id, "num_nodes": num_nodes}
-    return versions.start_plugin_client(plugin.platform, options, store)
+    with loading.quietly():
+        load(plugin)
+        return versions.start_plugin_client(plugin.platform, options, store)
 
 
 def load(plugin: Plugin) -> Any:
