@@ -6,7 +6,7 @@ import types
 import pytest
 
 from olympus._src.foundation import config
-from olympus._src.runtime import plugins, versions
+from olympus._src.runtime import cpu_kernels, plugins, versions
 
 
 @pytest.fixture
@@ -175,7 +175,6 @@ def test_kernels_are_registered(monkeypatch):
     plugins.register_type("cuda", "Late", {"type_id": 7})
     assert calls == [
         ("api", "Plan", 1),
-        "initialized",
         ("api", "python", 2, "CUDA", 1),
         ("api", "a_ffi", 3, "CUDA", 1),
         ("api", "b", 4, "CUDA", 0),
@@ -183,6 +182,15 @@ def test_kernels_are_registered(monkeypatch):
         ("api", "early", 6, "CUDA", 1),
         ("api", "Late", {"type_id": 7}),
     ]
+    # The first program that calls those of the host has them know LAPACK.
+    monkeypatch.setattr(plugins, "_plugins", {"cuda": plugin})
+    monkeypatch.setattr(plugins, "_with_kernels", {"cuda"})
+    monkeypatch.setattr(plugins, "_with_lapack", set())
+    for code in (b"@cusolver_potrf_ffi", b"@cuhybrid_eig_real", b"@cuhybrid_eig_real"):
+        cpu_kernels.prepare_for(code)
+        calls.append(code)
+    assert calls[8:10] == [b"@cusolver_potrf_ffi", "initialized"]
+    assert calls.count("initialized") == 1
 
 
 def test_a_platform_without_kernels():

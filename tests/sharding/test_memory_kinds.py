@@ -134,6 +134,40 @@ def test_programs_of_one_memory_say_nothing_of_memories():
     assert "annotate_device_placement" not in text
 
 
+def _text_for_cuda(f):
+    return olympus.jit(f).trace(X).lower(lowering_platforms=("cuda",)).as_text()
+
+
+def _moved(x):
+    far = SingleDeviceSharding(olympus.devices()[0], memory_kind="pinned_host")
+    return olympus.device_put(x, far)
+
+
+MOVED = {
+    "at once": lambda x: _moved(x * 2),
+    "in a function": lambda x: olympus.jit(_moved)(x * 2),
+    "in a loop": lambda x: lax.map(lambda row: _moved(row * 2), x),
+}
+
+
+@pytest.mark.parametrize("what", MOVED)
+def test_results_that_were_moved_are_declared_there(what):
+    """Else compilers for GPUs refuse the program."""
+    text = _text_for_cuda(lambda x: (x + 1, MOVED[what](x)))
+    (main,) = [line for line in text.splitlines() if "public @main" in line]
+    _, results = main.split(" -> ")
+    first, second = results.split("tensor<")[1:]
+    assert "memory_kind" not in first
+    assert 'mhlo.memory_kind = "pinned_host"' in second
+    np.testing.assert_array_equal(olympus.jit(MOVED[what])(X), 2 * X)
+
+
+def test_what_a_program_reads_itself_is_not_declared():
+    near = SingleDeviceSharding(olympus.devices()[0])
+    text = _text_for_cuda(lambda x: olympus.device_put(_moved(x * 2), near))
+    assert "mhlo.memory_kind" not in text
+
+
 def test_refusals():
     with pytest.raises(ValueError, match=r"memory_kind: must be one of .*got 'vmem'"):
         named("vmem", "x")

@@ -384,7 +384,7 @@ class Bundle:
         usable = self._usable() if self._use_executables else []
         if usable and self._find(usable[0].in_avals) is not None:
             return self
-        here = self._device.client.platform
+        here = client.platform_of(self._device)
         if self.is_portable and here in self.platforms:
             return self
         reasons = []

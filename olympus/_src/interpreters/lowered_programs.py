@@ -215,6 +215,7 @@ def _lower(
     effects.check_allowed(name, program.effects, "lowerable", ValueError)
     if client.several_devices():
         device = program_meshes.place_of(program, consts, device, name)
+    device = program_meshes.keep_in_memories(program, device, platform)
     committed = device is not None
     division = device if isinstance(device, Division) else None
     out_avals = program.out_avals

@@ -8,7 +8,9 @@ from typing import Any
 from olympus._src.core import explicit_shardings, ir
 from olympus._src.interpreters import type_constraints
 from olympus._src.interpreters.concrete_arrays import committed_place
-from olympus._src.sharding import contexts
+from olympus._src.lowering import memory_kinds
+from olympus._src.runtime import client
+from olympus._src.sharding import contexts, single_devices
 from olympus._src.sharding.division import (
     Division,
     devices_text,
@@ -102,6 +104,66 @@ def _result_sharding(own: NamedSharding | None, aval: Any, mesh: Mesh) -> Any:
         )
     # What no explicit axis divides is whole on each device.
     return NamedSharding(mesh, PartitionSpec()) if mesh.are_all_axes_explicit else None
+
+
+def keep_in_memories(program: ir.Olympuspr, place: Any, platform: str | None) -> Any:
+    """Where a program runs whose results live in other memories of one device.
+
+    Args:
+      program: the program.
+      place: a device, a `Division` or None.
+      platform: what it is written for; None for the device's.
+
+    Returns:
+      A `Division` over the device that names the memories; `place` where all results
+      are in the default one, or the platform has one only.
+    """
+    divided = isinstance(place, Division)
+    device = place.devices[0] if divided else place or client.default_device()
+    if not memory_kinds.are_marked(platform or client.platform_of(device)):
+        return place
+    kinds = program.derived("memories of results", _memories_of_results)
+    if not any(kinds):
+        return place
+    if not divided:
+        mesh = single_devices.over_one_device(device, memory_kinds.DEFAULT).device_mesh
+        place = Division(mesh, (None,) * len(program.invars))
+    if len(place.devices) > 1:
+        return place  # there results say themselves how they are divided
+    own = place.out_shardings or (None,) * len(program.outvars)
+    chosen = [
+        NamedSharding(place.mesh, PartitionSpec(), memory_kind=kind)
+        if sharding is None and kind is not None
+        else sharding
+        for sharding, kind in zip(own, kinds, strict=True)
+    ]
+    return place._replace(out_shardings=tuple(chosen))
+
+
+def _memories_of_results(program: ir.Olympuspr) -> list[str | None]:
+    """The memory that each result was moved to last; None for the default one."""
+    makers = {v: (eqn, i) for eqn in program.eqns for i, v in enumerate(eqn.outvars)}
+    found = []
+    for v in program.outvars:
+        eqn, i = makers.get(v, (None, 0)) if type(v) is ir.Var else (None, 0)
+        found.append(None if eqn is None else _memory_of_result(eqn, i))
+    return found
+
+
+def _memory_of_result(eqn: ir.Eqn, i: int) -> str | None:
+    kind = eqn.params.get("memory_kind")
+    if kind is not None:
+        return None if kind == memory_kinds.DEFAULT else str(kind)
+    sharding = eqn.params.get("sharding")
+    if isinstance(sharding, NamedSharding):
+        return sharding.other_memory_kind
+    inner = list(ir.subprograms(eqn.params))
+    if len(inner) != 1 or len(inner[0].outvars) != len(eqn.outvars):
+        return None
+    kinds: list[str | None] = inner[0].derived(
+        "memories of results", _memories_of_results
+    )
+    return kinds[i]
 
 
 def divide(place: Any, mesh: Mesh, n_inputs: int, reason: str) -> Division:

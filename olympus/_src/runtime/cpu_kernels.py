@@ -1,7 +1,7 @@
 """Kernels of the CPU besides XLA's own: jaxlib's (LAPACK, sparse products) and ours.
 
 LAPACK itself is SciPy's, and finding it takes 30 ms, so each kind waits for the first
-program that calls it.
+program that calls it. So do the kernels of GPUs that have LAPACK do a part.
 """
 
 from __future__ import annotations
@@ -9,10 +9,12 @@ from __future__ import annotations
 import threading
 
 from olympus._src import native
-from olympus._src.runtime import versions
+from olympus._src.runtime import plugins, versions
 
 # A call in StableHLO and in the HLO of a compiled program.
 _MARKS = (b"custom_call", b"custom-call", b"lapack_")
+
+_HYBRID = b"hybrid_"  # as in cuhybrid_eig_real
 
 _OWN = (native.CSR_PRODUCT.encode(), native.COO_PRODUCT.encode())
 
@@ -40,6 +42,8 @@ def prepare_for(code: bytes) -> None:
             if not _has_lapack:
                 versions.load_lapack()
                 _has_lapack = True
+    if _HYBRID in code:
+        plugins.give_lapack()
 
 
 def _register_own() -> None:

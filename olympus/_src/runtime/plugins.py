@@ -14,7 +14,7 @@ from collections.abc import Callable
 from typing import Any
 
 from olympus._src.foundation import config
-from olympus._src.runtime import cuda_libraries, loading, versions
+from olympus._src.runtime import cuda_libraries, loading, scipy_lapack, versions
 from olympus._src.runtime.versions import Client
 
 
@@ -337,6 +337,22 @@ class _Registry:
         self._extension.register_custom_type(self._c_api, name, registration)
 
 
+_with_lapack: set[str] = set()
+
+
+def give_lapack() -> None:
+    """Gives SciPy's LAPACK to the kernels that work on the host too, once each.
+
+    Finding it takes 0.3 s, so it waits for the first program that calls one of them.
+    """
+    for plugin in installed_plugins().values():
+        if plugin.platform in _with_kernels - _with_lapack:
+            module: Any = importlib.import_module(f"{plugin.kernels}._hybrid")
+            with scipy_lapack.importable():
+                module.initialize()
+            _with_lapack.add(plugin.platform)
+
+
 _registries: dict[str, _Registry] = {}
 # What users have registered for platforms that are not loaded yet.
 _waiting: dict[str, list[Callable[[_Registry], None]]] = {}
@@ -366,8 +382,6 @@ def _kernels_of(path: str, name: str) -> list[tuple[str, Any, int]]:
         module: Any = importlib.import_module(path)
     except ImportError:
         return []
-    if hasattr(module, "initialize"):
-        module.initialize()
     typed = name in _TYPED_MODULES
     listed = module.registrations().items()
     return [(target, f, int(typed or target.endswith("_ffi"))) for target, f in listed]

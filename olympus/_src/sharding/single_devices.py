@@ -20,9 +20,10 @@ def with_its_memory(sharding: shardings.SingleDeviceSharding) -> Any:
     kind = sharding.memory_kind
     if kind in (None, shardings.default_memory_kind(device)):
         return sharding
-    return _over_one_device(device, kind)
+    return over_one_device(device, kind)
 
 
 @caching.bounded_cache(256, "other memories of devices")
-def _over_one_device(device: Any, kind: str) -> NamedSharding:
+def over_one_device(device: Any, kind: str) -> NamedSharding:
+    """Of arrays in a kind of memory of a device, over a mesh of it alone."""
     return NamedSharding(Mesh([device], "device"), PartitionSpec(), memory_kind=kind)
