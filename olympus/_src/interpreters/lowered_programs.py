@@ -215,7 +215,10 @@ def _lower(
     effects.check_allowed(name, program.effects, "lowerable", ValueError)
     if client.several_devices():
         device = program_meshes.place_of(program, consts, device, name)
-    device = program_meshes.keep_in_memories(program, device, platform)
+    first = device or client.default_device()
+    first = first.devices[0] if isinstance(first, Division) else first
+    platform = platform or client.platform_of(first)
+    device = program_meshes.keep_in_memories(program, device, first, platform)
     committed = device is not None
     division = device if isinstance(device, Division) else None
     out_avals = program.out_avals
@@ -224,8 +227,7 @@ def _lower(
         rows = zip(out_avals, division.out_shardings, strict=True)
         out_avals = [a if s is None else a.update(sharding=s) for a, s in rows]
         device = division.devices[0]
-    device = device if committed else client.default_device()
-    platform = platform or client.platform_of(device)
+    device = device if committed else first
     program, consts = partial_eval.embed_scalars(program, consts)
     n_consts = len(consts)
     plain = type_constraints.constrain(program) if division is not None else program

@@ -9,7 +9,6 @@ from olympus._src.core import explicit_shardings, ir
 from olympus._src.interpreters import type_constraints
 from olympus._src.interpreters.concrete_arrays import committed_place
 from olympus._src.lowering import memory_kinds
-from olympus._src.runtime import client
 from olympus._src.sharding import contexts, single_devices
 from olympus._src.sharding.division import (
     Division,
@@ -106,26 +105,27 @@ def _result_sharding(own: NamedSharding | None, aval: Any, mesh: Mesh) -> Any:
     return NamedSharding(mesh, PartitionSpec()) if mesh.are_all_axes_explicit else None
 
 
-def keep_in_memories(program: ir.Olympuspr, place: Any, platform: str | None) -> Any:
+def keep_in_memories(
+    program: ir.Olympuspr, place: Any, device: Any, platform: str
+) -> Any:
     """Where a program runs whose results live in other memories of one device.
 
     Args:
       program: the program.
       place: a device, a `Division` or None.
-      platform: what it is written for; None for the device's.
+      device: the device, or the first of them.
+      platform: what it is written for.
 
     Returns:
       A `Division` over the device that names the memories; `place` where all results
       are in the default one, or the platform has one only.
     """
-    divided = isinstance(place, Division)
-    device = place.devices[0] if divided else place or client.default_device()
-    if not memory_kinds.are_marked(platform or client.platform_of(device)):
+    if not memory_kinds.are_marked(platform):
         return place
     kinds = program.derived("memories of results", _memories_of_results)
     if not any(kinds):
         return place
-    if not divided:
+    if not isinstance(place, Division):
         mesh = single_devices.over_one_device(device, memory_kinds.DEFAULT).device_mesh
         place = Division(mesh, (None,) * len(program.invars))
     if len(place.devices) > 1:
