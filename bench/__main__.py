@@ -75,6 +75,7 @@ QUICK = (
 )
 # What takes minutes: applications, compilation of programs that grow, memory, size.
 LARGE = ("applications", "compiles", "peaks", "scale")
+# On a GPU `--groups gpu` times programs of its sizes.
 SETS = {"quick": QUICK, "all": GROUPS, "large": LARGE}
 # What else may be timed beside the two, and the groups it has cases of.
 _DATA = ("sorts", "orders", "prefixes", "scatters")
