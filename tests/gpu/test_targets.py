@@ -145,3 +145,13 @@ def test_symbolic_sizes_choose_what_takes_any_size() -> None:
         argument
     )
     assert "cusolver_gesvd_ffi" in exported.mlir_module()
+
+
+@pytest.mark.parametrize("call", [linalg.eigh, linalg.svd], ids=lambda f: f.__name__)
+def test_results_that_are_nan_make_all_results_of_a_matrix_nan(call: Any) -> None:
+    """The kernels for stacks of small matrices say that NaN went well."""
+    x = olympus.ShapeDtypeStruct((5, 3, 3), "float32")
+    lowered = olympus.jit(call).trace(x).lower(lowering_platforms=("cuda",))
+    text = lowered.as_text()
+    assert "compare  EQ" in text or "compare EQ" in text
+    assert "stablehlo.and across dimensions = [1]" in text

@@ -10,6 +10,7 @@ import numpy as np
 from olympus._src.lax import elementwise_rules
 from olympus._src.lax.families import ShapedArray
 from olympus._src.lax.linalg import custom_calls
+from olympus._src.lowering import types
 
 LETTERS = {"float32": "s", "float64": "d", "complex64": "c", "complex128": "z"}
 
@@ -95,7 +96,12 @@ def call_kernel(
 
 
 def nan_unless(
-    ctx: Any, info: str, direction: str, outs: Sequence[str], out_avals: Sequence[Any]
+    ctx: Any,
+    info: str,
+    direction: str,
+    outs: Sequence[str],
+    out_avals: Sequence[Any],
+    telling: Any = None,
 ) -> list[str]:
     """`outs` with NaN in place of all results of a matrix whose kernel failed.
 
@@ -105,12 +111,17 @@ def nan_unless(
       direction: "EQ" or "GE": how the word of a success compares with zero.
       outs: names of floating or complex results.
       out_avals: their types.
+      telling: the kernel takes NaN for a success: the name and the type of a result,
+        with a line for each matrix, that tells where it was.
     """
     words = status(ctx.avals_in[-1])
     flags = ShapedArray(words.shape, np.dtype(np.bool_))
     block = ctx.block
     zero = block.splat(0, words)
     fine = block.compare(direction, info, zero, words, "SIGNED", flags)
+    if telling is not None:
+        are_numbers = _emit_are_numbers(block, *telling, flags)
+        fine = block.elementwise("stablehlo.and", (fine, are_numbers), flags)
     filled = []
     for name, aval in zip(outs, out_avals, strict=True):
         wide = ShapedArray(aval.shape, flags.dtype)
@@ -118,6 +129,20 @@ def nan_unless(
         nan = block.splat(_NAN[aval.dtype.kind], aval)
         filled.append(elementwise_rules.emit_select(ctx, mask, name, nan, wide, aval))
     return filled
+
+
+def _emit_are_numbers(block: Any, x: str, aval: Any, flags: Any) -> str:
+    """Writes for each line whether no element of it is NaN."""
+    each = ShapedArray(aval.shape, flags.dtype)
+    is_number = block.compare("EQ", x, x, aval, "FLOAT", each)
+    true = ShapedArray((), flags.dtype)
+    t = types.tensor_type
+    name: str = block.emit(
+        f"stablehlo.reduce({is_number} init: {block.constant(True, true)}) applies "
+        f"stablehlo.and across dimensions = [{len(flags.shape)}] : "
+        f"({t(each)}, {t(true)}) -> {t(flags)}"
+    )
+    return name
 
 
 _NAN = {"f": float("nan"), "c": complex(float("nan"), float("nan"))}

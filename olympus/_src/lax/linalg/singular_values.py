@@ -158,14 +158,16 @@ def _emit_on_gpu(
         reused={0: 0},
         attributes={"compute_uv": compute_uv, "full_matrices": full},
     )
+    telling = values, ctx.avals_out[0]
     if not compute_uv:
-        return lapack.nan_unless(ctx, info, "EQ", [values], ctx.avals_out)
+        return lapack.nan_unless(ctx, info, "EQ", [values], ctx.avals_out, telling)
     block, (u_aval, v_aval) = ctx.block, kernel_avals[2:4]
     if square and not full_matrices:
         u, u_aval = _emit_first_columns(block, u, u_aval, k)
         v, v_aval = _emit_first_columns(block, v, v_aval, k)
     v_h = _emit_adjoint(ctx, v, v_aval, ctx.avals_out[2])
-    return lapack.nan_unless(ctx, info, "EQ", [values, u, v_h], ctx.avals_out)
+    outs = [values, u, v_h]
+    return lapack.nan_unless(ctx, info, "EQ", outs, ctx.avals_out, telling)
 
 
 def _emit_direct(
@@ -200,7 +202,8 @@ def _emit_direct(
     if wide:
         factors = factors[::-1]
     names = [values, *factors] if compute_uv else [values]
-    return lapack.nan_unless(ctx, info, "EQ", names, outs)
+    telling = values, ctx.avals_out[0]
+    return lapack.nan_unless(ctx, info, "EQ", names, outs, telling)
 
 
 def _emit_first_columns(block: Any, x: str, aval: Any, k: Any) -> tuple[str, Any]:
