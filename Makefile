@@ -1,5 +1,5 @@
 # Every command of the project. Only Python >= 3.11 with venv and pip is needed.
-.PHONY: help demo test quick newest releases beside full lint docs bench ecosystem gpu-compile sanitize clean
+.PHONY: help demo test quick newest releases beside full lint docs bench ecosystem gpu-compile sanitize gpu clean
 
 help:
 	@echo "make demo    train a classifier and show its programs"
@@ -10,6 +10,7 @@ help:
 	@echo "make docs    the documentation, into docs/_build"
 	@echo "make bench   the speed budgets; AGAINST=REF compares with another commit"
 	@echo "make sanitize    tests of the part in C with gcc's sanitizers"
+	@echo "make gpu     the tests on an NVIDIA GPU that is here"
 	@echo "make gpu-compile compile for an NVIDIA GPU that is not here"
 	@echo "make ecosystem   libraries written for JAX, compared with JAX"
 
@@ -45,6 +46,10 @@ bench:
 ecosystem:
 	tools/test ecosystem
 
+# Needs a GPU; OLYMPUS_TEST_PYTHON names an interpreter that has all packages.
+gpu:
+	tools/test gpu
+
 # In an environment of its own with CUDA's compiler, 1.6 GB; no GPU is needed.
 gpu-compile:
 	tools/test gpu-compile
@@ -54,4 +59,4 @@ sanitize:
 	tools/sanitize
 
 clean:
-	rm -rf .venv .venv-new .venv-tour-* .venv-jax .venv-jax-new .venv-lint .venv-docs .venv-ecosystem .venv-gpu build docs/_build
+	rm -rf .venv .venv-new .venv-tour-* .venv-jax .venv-jax-new .venv-lint .venv-docs .venv-ecosystem .venv-gpu .venv-on-gpu build docs/_build

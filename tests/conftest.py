@@ -6,6 +6,7 @@ import gc
 import importlib.util
 import os
 import zlib
+from pathlib import Path
 
 import hypothesis
 import numpy as np
@@ -39,6 +40,8 @@ def pytest_collection_modifyitems(config, items):
         _sample(config, items)
     if importlib.util.find_spec("jax") is None:
         _skip(items, "beside_jax", "jax is not installed in this environment")
+    if os.environ.get("OLYMPUS_TEST_DEVICE") == "gpu":
+        _skip_on_gpus(items)
     if os.environ.get("OLYMPUS_NUM_CPU_DEVICES") != "8":
         _skip(items, "eight_devices", "OLYMPUS_NUM_CPU_DEVICES is not 8")
 
@@ -47,6 +50,18 @@ def _skip(items, mark, reason):
     for item in items:
         if mark in item.keywords:
             item.add_marker(pytest.mark.skip(reason=reason))
+
+
+def _skip_on_gpus(items):
+    """Skips what holds on the CPU alone, a test or all cases of it, with the reason."""
+    listed = Path(__file__).parent / "gpu" / "left_out.tsv"
+    lines = listed.read_text().splitlines()
+    reasons = dict(line.split("\t") for line in lines if not line.startswith("#"))
+    for item in items:
+        test = item.nodeid.partition("[")[0]
+        reason = reasons.get(item.nodeid) or reasons.get(test)
+        if reason:
+            item.add_marker(pytest.mark.skip(reason=f"not on a GPU: {reason}"))
 
 
 def _sample(config, items):
