@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import gc
 import re
 import threading
@@ -25,6 +26,14 @@ WAYS = pytest.mark.parametrize("wrap", [lambda f: f, olympus.jit], ids=["eager",
 
 def barrier():
     olympus.effects_barrier()
+
+
+@pytest.fixture(autouse=True)
+def _no_errors_are_left():
+    """Where calls do not wait, a failed effect is told at the next barrier."""
+    yield
+    with contextlib.suppress(errors.OlympusRuntimeError):
+        barrier()
 
 
 # -- pure callbacks --------------------------------------------------------------------
