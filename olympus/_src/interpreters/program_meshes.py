@@ -143,11 +143,11 @@ def keep_in_memories(
 def _memories_of_results(program: ir.Olympuspr) -> list[str | None]:
     """The memory that each result was moved to last; None for the default one."""
     makers = {v: (eqn, i) for eqn in program.eqns for i, v in enumerate(eqn.outvars)}
-    found = []
+    kinds: list[str | None] = []
     for v in program.outvars:
         eqn, i = makers.get(v, (None, 0)) if type(v) is ir.Var else (None, 0)
-        found.append(None if eqn is None else _memory_of_result(eqn, i))
-    return found
+        kinds.append(None if eqn is None else _memory_of_result(eqn, i))
+    return kinds
 
 
 def _memory_of_result(eqn: ir.Eqn, i: int) -> str | None:

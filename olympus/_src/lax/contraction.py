@@ -139,7 +139,7 @@ def _lower(
             x, ax = _widen(ctx, x, ax, sums)
             y, ay = _widen(ctx, y, ay, sums)
     elif dtypes.issubdtype(out.dtype, np.inexact):
-        # XLA's loops of GPUs multiply integers as floats, which its own compiler refuses.
+        # XLA's loops of GPUs multiply integers as floats, which LLVM refuses.
         x, ax = _as_float(ctx, x, ax, out)
         y, ay = _as_float(ctx, y, ay, out)
     named = algorithm_dtypes(precision, ctx.platform, ax.dtype, ay.dtype, sums.dtype)
@@ -199,7 +199,7 @@ def _widen(ctx: Any, x: str, aval: Any, out: Any) -> Any:
 
 
 def _as_float(ctx: Any, x: str, aval: Any, out: Any) -> Any:
-    """An operand of whole numbers in the dtype of a result that is not."""
+    """An integer operand in the dtype of a result that is inexact."""
     if dtypes.issubdtype(aval.dtype, np.inexact):
         return x, aval
     floating = ShapedArray(aval.shape, out.dtype)

@@ -92,9 +92,7 @@ def _lower(
             attributes={"mode": "V", "uplo": "L" if lower else "U"},
         )
     telling = (values, values_aval) if ctx.platform in gpu.PLATFORMS else None
-    return lapack.nan_unless(
-        ctx, info, "EQ", (vectors, values), ctx.avals_out, telling
-    )
+    return lapack.nan_unless(ctx, info, "EQ", (vectors, values), ctx.avals_out, telling)
 
 
 def _available(platform: str) -> Sequence[Any]:

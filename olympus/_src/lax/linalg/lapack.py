@@ -120,7 +120,8 @@ def nan_unless(
     zero = block.splat(0, words)
     fine = block.compare(direction, info, zero, words, "SIGNED", flags)
     if telling is not None:
-        are_numbers = _emit_are_numbers(block, *telling, flags)
+        x, aval = telling
+        are_numbers = _emit_are_numbers(block, x, aval, flags)
         fine = block.elementwise("stablehlo.and", (fine, are_numbers), flags)
     filled = []
     for name, aval in zip(outs, out_avals, strict=True):
