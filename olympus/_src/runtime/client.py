@@ -270,9 +270,9 @@ def host_device() -> Device:
     listed = clients().get("cpu")
     if listed is not None:
         return listed.local_devices()[0]
+    note_mesh()
     with _lock:
         if _host is None:
-            note_mesh()
             _host = start_cpu_client(asynchronous=True, num_devices=None)
         return _host.local_devices()[0]
 
