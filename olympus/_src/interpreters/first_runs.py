@@ -161,21 +161,29 @@ class Plan:
         if operands is None:
             return None
         values: list[Any] = [None] * self._n
-        for n, value in zip(used, operands, strict=True):
+        for n, value in (*zip(used, operands, strict=True), *self._constants):
             values[n] = value
-        for n, value in self._constants:
-            values[n] = value
-        with np.errstate(all="ignore"):
-            for reference, ins, params, outs, check in self._steps:
-                taken = [values[n] for n in ins]
-                outputs = reference(*taken, **params)
-                results = outputs if type(outputs) is list else [outputs]
-                if check is not None and not check(taken, results):
-                    return None
-                for n, value in zip(outs, results, strict=True):
-                    values[n] = value
+        try:
+            with np.errstate(all="ignore"):
+                is_exact = self._compute(values)
+        except Exception:  # the compiled program says what is wrong, if anything
+            return None
+        if not is_exact:
+            return None
         rows = zip([values[n] for n in self._outs], self._out_avals, strict=True)
         return concrete_arrays.put_computed(list(rows))
+
+    def _compute(self, values: list[Any]) -> bool:
+        """Fills in the results of all steps; False where bits may differ."""
+        for reference, ins, params, outs, check in self._steps:
+            taken = [values[n] for n in ins]
+            outputs = reference(*taken, **params)
+            results = outputs if type(outputs) is list else [outputs]
+            if check is not None and not check(taken, results):
+                return False
+            for n, value in zip(outs, results, strict=True):
+                values[n] = value
+        return True
 
 
 _VARYING = object()
@@ -266,7 +274,7 @@ def _fit_in(dtype: Any) -> Any:
     return check
 
 
-# The least normal numbers. `finfo`, which knows them, takes as long as a module to load.
+# The least normal numbers; `finfo`, which knows them, takes as long as a whole module.
 _LEAST = {np.dtype("f"): np.float32(2.0**-126), np.dtype("d"): np.float64(2.0**-1022)}
 
 
