@@ -419,6 +419,33 @@ def test_the_command_ends_as_python_ends():
 
 
 @pytest.mark.slow
+def test_the_command_ends_as_python_ends_for_objects_in_cycles(tmp_path):
+    path = tmp_path / "written"
+    out, _ = run_door(
+        "-c",
+        f"""
+import gc
+import jax
+
+assert gc.get_freeze_count() > 10000  # what olympus imported, none of the program's
+
+class Writer:
+    def __init__(self):
+        self.itself = self
+        self.file = open({str(path)!r}, "w")
+
+    def __del__(self):
+        print("deleted")
+
+writer = Writer()
+writer.file.write("all of it")
+Writer().file.write("nothing of it")
+""".strip(),
+    )
+    assert out == "deleted\ndeleted\n"
+    assert path.read_text() == "all of it"
+
+
 def test_reports_list_what_was_read_and_what_lacks():
     code = """
 import jax

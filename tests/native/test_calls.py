@@ -669,15 +669,17 @@ def test_direct_calls_have_the_bits_of_others():
         olympus.clear_caches()
         f = getattr(jnp, name)
         expected = call(f)
-        for _ in range(4):
+        for _ in range(7):
             same(call(f), expected)
 
 
 @needs_native
-def test_direct_calls_are_learnt_at_the_second_call():
+def test_direct_calls_are_learnt_at_the_fifth_call():
     olympus.clear_caches()
     x = jnp.ones((2, 3))
-    learnt = [jnp.sum(x, axis=1) for _ in range(3)]
+    plain = [jnp.sum(x, axis=1) for _ in range(4)]
+    assert not any(type(v) is native.calls.Runner for v in jnp.sum.table.values())
+    learnt = [*plain, *[jnp.sum(x, axis=1) for _ in range(2)]]
     assert any(type(v) is native.calls.Runner for v in jnp.sum.table.values())
     for out in learnt:
         same(out, jnp.array([3.0, 3.0]))
@@ -685,7 +687,7 @@ def test_direct_calls_are_learnt_at_the_second_call():
 
 def test_axes_of_equal_value_are_told_apart():
     x = jnp.arange(6.0).reshape(2, 3)
-    for _ in range(4):
+    for _ in range(7):
         assert jnp.sum(x, axis=1).shape == (2,)
         assert jnp.sum(x, keepdims=1).shape == (1, 1)
         assert jnp.sum(x, axis=(1,)).shape == (2,)
@@ -695,7 +697,7 @@ def test_axes_of_equal_value_are_told_apart():
 
 def test_operands_that_are_numbers():
     x = jnp.arange(3, dtype=jnp.int8)
-    for _ in range(4):
+    for _ in range(7):
         assert (x + 1).dtype == jnp.int8
         assert (x + 1.5).dtype == jnp.float32
         assert (x + True).dtype == jnp.int8
@@ -710,7 +712,7 @@ def test_operands_that_are_numbers():
 
 def test_settings_about_ranks():
     x = jnp.ones((11, 3))
-    for _ in range(3):
+    for _ in range(7):
         jnp.add(x, jnp.ones(3))
     with (
         olympus.numpy_rank_promotion("warn"),
@@ -718,14 +720,14 @@ def test_settings_about_ranks():
     ):
         jnp.add(x, jnp.ones(3))
     with olympus.numpy_rank_promotion("raise"):
-        for _ in range(4):
+        for _ in range(7):
             with pytest.raises(ValueError, match="not be broadcast together"):
                 jnp.add(x, jnp.ones(3))
 
 
 def test_deleted_operands_say_so():
     x = jnp.ones(3)
-    for _ in range(3):
+    for _ in range(7):
         jnp.sum(x)
         _ = x + x
     x.delete()
@@ -753,7 +755,7 @@ def test_direct_functions_pass_as_functions():
 
 def test_direct_calls_in_transformations():
     x = jnp.arange(3.0)
-    for _ in range(3):
+    for _ in range(7):
         jnp.sum(x)
     same(olympus.grad(jnp.sum)(x), jnp.ones(3))
     same(olympus.vmap(jnp.sum)(jnp.stack([x, x])), jnp.array([3.0, 3.0]))
@@ -764,7 +766,7 @@ def test_direct_calls_in_transformations():
 
 
 def test_what_direct_functions_take_and_refuse():
-    for _ in range(3):
+    for _ in range(7):
         same(jnp.sum(np.ones(3, np.float32)), jnp.float32(3))
         same(jnp.sum(jnp.array([True, True])), jnp.int32(2))
         with pytest.raises(TypeError):
@@ -839,7 +841,7 @@ def test_rows_by_programs():
 
 
 def test_values_of_linspace():
-    for _ in range(3):
+    for _ in range(7):
         np.testing.assert_array_equal(
             jnp.linspace(0, 1, 5), np.linspace(0, 1, 5).astype(np.float32)
         )

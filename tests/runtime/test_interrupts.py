@@ -63,11 +63,41 @@ def test_xla_is_called_so(name, monkeypatch):
         def __getitem__(self, i):
             return self
 
+        def __len__(self):
+            return 1 << 20
+
     monkeypatch.setattr(interrupts, "run_uninterrupted", refuse)
     n = getattr(compiling, name).__code__.co_argcount
     n -= len(getattr(compiling, name).__defaults__ or ())
     with pytest.raises(Refused):
         getattr(compiling, name)(*[Anything()] * n)
+
+
+def test_small_programs_are_loaded_in_this_thread(tmp_path):
+    # An interrupt meanwhile is answered at its end: XLA looks for none in it.
+    code = """
+        import signal, threading
+        import olympus
+        import olympus.numpy as jnp
+        from olympus._src.interpreters import compilation
+        from olympus._src.runtime import compiling, executable, interrupts
+
+        def fun(x):
+            return jnp.sin(x) * 2
+
+        x = jnp.ones(3)
+        olympus.jit(fun)(x)
+        olympus.clear_caches()
+        in_thread = []
+        load = interrupts.run_uninterrupted
+        interrupts.run_uninterrupted = lambda *args: in_thread.append(1) or load(*args)
+        print(float(olympus.jit(fun)(x)[0]) > 1, in_thread)
+    """
+    variables = {
+        "OLYMPUS_ENABLE_COMPILATION_CACHE": "1",
+        "OLYMPUS_CACHE_DIR": str(tmp_path / "cache"),
+    }
+    assert fresh.run(code, **variables)[0].strip() == "True []"
 
 
 def test_an_interrupt_is_answered_while_the_call_goes_on():

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import builtins
+import gc
 import importlib.util
 import linecache
 import os
@@ -56,6 +57,8 @@ def main(words: Sequence[str] | None = None) -> None:
     report = Report() if namespace.report else None
     installation.install()
     sys.excepthook = _show_error
+    # What is here stays to the end: the collector need not look at it again and again.
+    gc.freeze()
     if report is not None:
         report.start()
     try:

@@ -81,6 +81,8 @@ Other properties of an operation are fields like its rules:
   needs_full_build  XLA's quick build of it is slow (loops, calls, products, sorting,
                     prefixes, windows at positions) or imprecise
   overwrites        XLA writes the second operand into the memory of the first
+  exact             of which values `reference` gives the bits of a compiled program
+                                                            None: of none
 
 Names are for readers: a user's primitive may have the name of another. Whoever must
 know an operation asks its record, or compares records by identity.
@@ -158,6 +160,21 @@ class Remade(enum.Enum):
     OF_RESIDUALS = "residuals"  # of other values that are kept
 
 
+class Exact(enum.Enum):
+    """Of which values a `reference` gives the bits that compiled programs give.
+
+    Floats only where they, and what comes out, are zero, infinite or normal numbers:
+    the processor may flush others to zero, and NaN have many bits.
+    """
+
+    MOVES = "moves"  # all, since it moves bits of its operands
+    INTEGERS = "integers"  # integers and booleans
+    FLOATS = "floats"  # floats, each result being rounded once
+    NUMBERS = "numbers"  # integers, booleans and floats, likewise
+    ORDERED = "ordered"  # likewise, but zero may come with the other sign
+    CONVERTED = "converted"  # likewise, where a result's type can hold the number
+
+
 def takes_primitive(rule: _R) -> _R:
     """Marks a rule that takes the record before its other arguments."""
     rule.takes_primitive = True  # type: ignore[attr-defined]
@@ -215,7 +232,8 @@ class Primitive(RuleDefinitions):
       file: where the record is written, which errors about missing rules name; None:
         the file at whose top level it is made, or the first that is not of olympus.
       cost, n_operations, remade, may_make_nan, ends_ref, is_always_followed, is_call,
-        is_high, communicates, needs_full_build, overwrites: see the module's text.
+        is_high, communicates, needs_full_build, overwrites, exact: see the module's
+        text.
       rules: the rules, by field name.
     """
 
@@ -227,6 +245,7 @@ class Primitive(RuleDefinitions):
         "cost",
         "file",
         "ends_ref",
+        "exact",
         "is_always_followed",
         "is_call",
         "is_high",
@@ -291,6 +310,7 @@ class Primitive(RuleDefinitions):
         communicates: bool = True,
         needs_full_build: bool = False,
         overwrites: bool = False,
+        exact: Exact | None = None,
         **rules: Rule,
     ) -> None:
         self.name = name
@@ -307,6 +327,7 @@ class Primitive(RuleDefinitions):
         self.communicates = communicates
         self.needs_full_build = needs_full_build
         self.overwrites = overwrites
+        self.exact = exact
         self.abstract_cache: dict[Any, Any] = {}
         for field in RULES:
             self._write_rule(field, rules.pop(field, None))

@@ -58,6 +58,14 @@ compiler_tier = define(
     "and may run slower; 'auto' for the quick one first, until the full one is ready.",
     traces=True,
 )
+first_runs_by_numpy = define(
+    "first_runs_by_numpy",
+    setting_types.TRUTH,
+    True,
+    "Leave the first three calls of a small operation on a CPU to NumPy where it gives "
+    "the same bits, and compile it for later ones. Turn it off to compile it in the "
+    "first call, as to fill the cache on disk.",
+)
 optimization_level = define(
     "optimization_level",
     _effort_level(),

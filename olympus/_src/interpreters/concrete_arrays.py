@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
@@ -264,6 +265,54 @@ def put(x: np.ndarray, aval: Any, device: Any = None) -> ArrayImpl:
     if isinstance(device, NamedSharding):
         return placement.put_divided(x, aval.update(sharding=device), device)
     return placement.put(x, aval, None if device is None else one_device(device))
+
+
+def read_computed(buffers: Sequence[Any]) -> list[np.ndarray] | None:
+    """The values of buffers on the default device, a CPU.
+
+    Returns:
+      Views of them; None where some are elsewhere, deleted, or not computed soon.
+    """
+    home = default_placement().sharding
+    if guards.are_active() or contexts.default_mesh.blocks:
+        return None
+    for buffer in buffers:
+        if buffer._sharding is not home or buffer.is_deleted():
+            return None
+        if not buffer.is_ready() and not _is_soon_ready(buffer):
+            return None
+    try:
+        return list(map(placement.view, buffers))
+    except BufferError:  # it failed, or another thread deleted it
+        return None
+
+
+# As long as it takes to read a small program from disk.
+_PATIENCE_S = 1e-3
+
+
+def _is_soon_ready(buffer: Any) -> bool:
+    end = time.perf_counter() + _PATIENCE_S
+    while time.perf_counter() < end:
+        time.sleep(1e-5)
+        if buffer.is_ready():
+            return True
+    return False
+
+
+def put_computed(rows: Sequence[tuple[Any, Any]]) -> list[ArrayImpl] | None:
+    """Arrays of their own memory on the default device, of values and their types.
+
+    Returns:
+      None where a value is not of its type.
+    """
+    arrays = []
+    for value, aval in rows:
+        host = np.asarray(value, order="C")
+        if host.dtype != aval.dtype or host.shape != aval.shape:
+            return None
+        arrays.append(placement.put(host, aval))
+    return arrays
 
 
 def is_near(device: Any = None) -> bool:

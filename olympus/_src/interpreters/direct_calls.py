@@ -1,10 +1,11 @@
 """Functions of the library that are one program: calls that go to it at once.
 
 The function itself checks its arguments, sorts them and calls a fused program, which
-takes a few microseconds of Python. The second call of a kind has the function traced;
-if that gives the text of a program that is loaded already, then further calls of the
-kind run that program directly, in C. A kind is told by the settings, the structure and
-types of the arrays, and the values of all other arguments.
+takes a few microseconds of Python. The fifth call of a kind has the function traced: by
+then its program is compiled, which may be left to the fourth call (see `first_runs`),
+and most kinds have no fifth. If that gives the text of a program that is loaded, then
+further calls of the kind run that program directly, in C. A kind is told by the
+settings, the structure and types of the arrays, and the values of all other arguments.
 """
 
 from __future__ import annotations

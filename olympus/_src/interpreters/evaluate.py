@@ -7,6 +7,7 @@ makes a function of several primitives run as one such program when nothing is t
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -14,7 +15,12 @@ from olympus._src.core import avals as avals_
 from olympus._src.core import dtypes, ir, primitive, trace
 from olympus._src.explanations import operations
 from olympus._src.foundation import caching, config, source_info
-from olympus._src.interpreters import concrete_arrays, lowered_programs, partial_eval
+from olympus._src.interpreters import (
+    concrete_arrays,
+    first_runs,
+    lowered_programs,
+    partial_eval,
+)
 from olympus._src.interpreters.compiled_programs import CompiledProgram, build
 from olympus._src.interpreters.concrete_arrays import as_array
 from olympus._src.runtime import build_options, client
@@ -102,7 +108,8 @@ def apply_primitive(p: Any, args: tuple[Any, ...], params: Any) -> Any:
         device = concrete_arrays.common_device(arrays)
         program = _program_for(p, in_avals, params, key, device)
         buffers = [b._buffer for b in concrete_arrays.on_device(arrays, device)]
-        if config.debug_key_reuse.value and handle_keys(in_avals):
+        followed = config.debug_key_reuse.value and handle_keys(in_avals)
+        if followed and type(program) is CompiledProgram:
             outs = follow_run(program, args, buffers)
             return outs if p.multiple_results else outs[0]
     outs = program.run(buffers)
@@ -111,7 +118,7 @@ def apply_primitive(p: Any, args: tuple[Any, ...], params: Any) -> Any:
 
 def _program_for(
     p: Any, in_avals: Sequence[Any], params: Any, key: Any, device: Any
-) -> CompiledProgram:
+) -> CompiledProgram | first_runs.FirstRuns:
     by_device = (key, device)
     if key is not None and p.rules_are_fixed:
         cached_program = _programs.get(by_device)
@@ -125,17 +132,31 @@ def _program_for(
 
     program, consts = partial_eval.trace_to_olympuspr(run, in_avals, info)
     forget_lines(program)
-    with operations.noted(p.name, in_avals, params, device) as note:
-        lowered = lowered_programs.lower(program, consts, name=p.name, device=device)
-        compiled = note.adopt(lowered, _compile_eager(lowered))
-    if key is not None and p.rules_are_fixed and _are_told_by_value(params):
-        make_room(_programs)
-        _programs[by_device] = compiled
-        followed = config.debug_key_reuse.value and handle_keys(in_avals)
-        # A call is brought here only with arrays that are there.
-        if device is None and not followed:
+    is_kept = key is not None and p.rules_are_fixed and _are_told_by_value(params)
+    followed = config.debug_key_reuse.value and handle_keys(in_avals)
+    # A call is brought there only with arrays that are on the default device.
+    is_usual = is_kept and device is None and not followed
+
+    def compile_program() -> CompiledProgram:
+        with operations.noted(p.name, in_avals, params, device) as note:
+            lowered = lowered_programs.lower(
+                program, consts, name=p.name, device=device
+            )
+            compiled = note.adopt(lowered, _compile_eager(lowered))
+        if is_kept:
+            make_room(_programs)
+            _programs[by_device] = compiled
+        if is_usual:
             _programs[key] = compiled
-    return compiled
+        return compiled
+
+    plan = first_runs.plan_of(program, consts) if is_usual else None
+    if plan is None:
+        return compile_program()
+    make_room(_programs)
+    first = first_runs.FirstRuns(plan, lambda: compile_program().run)
+    _programs[by_device] = _programs[key] = first
+    return first
 
 
 def _are_told_by_value(params: dict[str, Any]) -> bool:
@@ -206,9 +227,8 @@ def fuse(fun: Callable[..., Any], quick: bool = True) -> Callable[..., Any]:
             in_avals = key[1 : len(args) + 1]
             if config.debug_key_reuse.value and handle_keys(in_avals):
                 return _call_followed(args, static, table, key)
-            program = _Fused(fun, name, in_avals, static, quick).run
-            make_room(table)
-            table[tuple(key)] = program
+            fused = _Fused(fun, name, in_avals, static, quick)
+            program = fused.first_run(table, tuple(key))
         return program(buffers)
 
     def _call_placed(args: Any, static: Any, key: list[Any], buffers: Any) -> Any:
@@ -225,9 +245,8 @@ def fuse(fun: Callable[..., Any], quick: bool = True) -> Callable[..., Any]:
         except TypeError:
             return fun(*args, **static)
         if program is None:
-            program = _Fused(fun, name, in_avals, static, quick, place).run
-            make_room(default_programs)
-            default_programs[placed] = program
+            fused = _Fused(fun, name, in_avals, static, quick, place)
+            program = fused.compile_for(default_programs, placed)
         return program(buffers)
 
     def _call_followed(args: Any, static: Any, table: Any, key: list[Any]) -> Any:
@@ -240,7 +259,7 @@ def fuse(fun: Callable[..., Any], quick: bool = True) -> Callable[..., Any]:
             make_room(table)
             table[followed] = fused
         buffers = [x._buffer for x in arrays]
-        outs = follow_run(fused.compiled, args, buffers)
+        outs = follow_run(fused.compiled(), args, buffers)
         return outs[0] if fused.container is None else fused.container(outs)
 
     call.__name__ = call.__qualname__ = name
@@ -262,15 +281,13 @@ def _fusable(x: Any) -> Any:
 
 
 class _Fused:
-    """The compiled program of a fused function for some types.
+    """A fused function for some types, as a program.
 
     Attributes:
-      compiled: the program.
       container: what holds several results; None where there is one.
-      run: makes the function's results of buffers.
     """
 
-    __slots__ = ("compiled", "container", "run")
+    __slots__ = ("_args", "_compiled", "_quick", "container")
 
     def __init__(
         self,
@@ -293,16 +310,49 @@ class _Fused:
         info = ir.DebugInfo("evaluation", name, source_info.function_location(fun))
         program, consts = partial_eval.trace_to_olympuspr(run, in_avals, info)
         forget_lines(program)
-        code = source_info.function_code(fun)
-        with operations.noted(name, in_avals, static, place, code=code) as note:
-            lowered = lowered_programs.lower(program, consts, name=name, device=place)
-            compiled = _compile_eager(lowered) if quick else build(lowered)
-            note.adopt(lowered, compiled)
-        self.compiled = compiled
+        self._args = fun, name, in_avals, static, place, program, consts
+        self._quick = quick
+        self._compiled: CompiledProgram | None = None
         self.container = container
-        self.run: Callable[[list[Any]], Any] = compiled.run_one
+
+    def compiled(self) -> CompiledProgram:
+        """The program, compiled once."""
+        if self._compiled is None:
+            fun, name, in_avals, static, place, program, consts = self._args
+            code = source_info.function_code(fun)
+            with operations.noted(name, in_avals, static, place, code=code) as note:
+                lowered = lowered_programs.lower(
+                    program, consts, name=name, device=place
+                )
+                build_program = _compile_eager if self._quick else build
+                self._compiled = note.adopt(lowered, build_program(lowered))
+        return self._compiled
+
+    def compile_for(self, table: dict[Any, Any], key: Any) -> Callable[..., Any]:
+        """What makes the function's results of buffers; kept in a table."""
+        compiled, container = self.compiled(), self.container
+        run: Callable[[list[Any]], Any] = compiled.run_one
         if container is not None:
-            self.run = lambda buffers: container(compiled.run(buffers))
+            run = lambda buffers: container(compiled.run(buffers))  # noqa: E731
+        make_room(table)
+        table[key] = run
+        return run
+
+    def first_run(self, table: dict[Any, Any], key: Any) -> Callable[..., Any]:
+        """The same for the first calls, which NumPy may make."""
+        *_, program, consts = self._args
+        container = self.container
+        plan = first_runs.plan_of(program, consts)
+        if plan is None:
+            return self.compile_for(table, key)
+        run = first_runs.FirstRuns(
+            plan,
+            lambda: self.compile_for(table, key),
+            container or operator.itemgetter(0),
+        ).run
+        make_room(table)
+        table[key] = run
+        return run
 
 
 # -- random keys that are used twice ---------------------------------------------------

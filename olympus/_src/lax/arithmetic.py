@@ -8,7 +8,7 @@ import numpy as np
 
 from olympus._src.core import avals, dtypes
 from olympus._src.core.array_type import Array, ArrayLike, DTypeLike
-from olympus._src.core.primitive import Cost, Remade
+from olympus._src.core.primitive import Cost, Exact, Remade
 from olympus._src.core.symbolic_values import Linear, Zero
 from olympus._src.lax import (
     division,
@@ -34,6 +34,7 @@ neg_p = elementwise(
     remade=Remade.OF_OPERAND,
     may_make_nan=False,
     taylor=families.linear_series(),
+    exact=Exact.NUMBERS,
 )
 
 
@@ -76,6 +77,7 @@ add_p = elementwise(
     cost=Cost.CHEAP,
     remade=Remade.OF_RESIDUALS,
     taylor=families.linear_series(),
+    exact=Exact.NUMBERS,
 )
 sub_p = elementwise(
     "sub",
@@ -88,6 +90,7 @@ sub_p = elementwise(
     cost=Cost.CHEAP,
     remade=Remade.OF_RESIDUALS,
     taylor=families.linear_series(),
+    exact=Exact.NUMBERS,
 )
 mul_p = elementwise(
     "mul",
@@ -103,6 +106,7 @@ mul_p = elementwise(
     cost=Cost.CHEAP,
     remade=Remade.OF_RESIDUALS,
     taylor=families.bilinear_series,
+    exact=Exact.NUMBERS,
 )
 
 
@@ -217,6 +221,7 @@ div_p = elementwise(
     checkify=_div_checkify,
     taylor=_div_taylor,
     cost=Cost.EXPENSIVE,
+    exact=Exact.FLOATS,
 )
 
 
@@ -262,6 +267,7 @@ max_p = elementwise(
     ),
     cost=Cost.CHEAP,
     may_make_nan=False,
+    exact=Exact.ORDERED,
 )
 min_p = elementwise(
     "min",
@@ -273,6 +279,7 @@ min_p = elementwise(
     ),
     cost=Cost.CHEAP,
     may_make_nan=False,
+    exact=Exact.ORDERED,
 )
 
 
@@ -384,6 +391,7 @@ sign_p = elementwise(
     derivatives=(None,),
     cost=Cost.BITS,
     may_make_nan=False,
+    exact=Exact.ORDERED,
 )
 
 
@@ -412,6 +420,7 @@ square_p = elementwise(
     derivatives=(lambda t, out, x: mul(t, mul(families.scalar_like(x, 2), x)),),
     cost=Cost.CHEAP,
     remade=Remade.OF_RESIDUALS,
+    exact=Exact.NUMBERS,
 )
 
 

@@ -10,7 +10,7 @@ from olympus._src.core import dtypes
 from olympus._src.core.array_type import PyTree
 from olympus._src.core.avals import narrow_numpy
 from olympus._src.core.effects import Effect
-from olympus._src.core.primitive import Cost, Primitive
+from olympus._src.core.primitive import Cost, Exact, Primitive
 from olympus._src.core.symbolic_values import Zero
 from olympus._src.core.trace import Tracer
 from olympus._src.lax import families, shaping, sharding_rules
@@ -32,6 +32,7 @@ stop_gradient_p: Primitive = Primitive(
     cost=Cost.BITS,
     may_make_nan=False,
     jvp=families.no_tangent,
+    exact=Exact.MOVES,
 )
 
 
@@ -94,6 +95,7 @@ optimization_barrier_p: Primitive = Primitive(
     batch=lambda axis, args, dims: (optimization_barrier_p.bind(*args), dims),
     reference=lambda *operands: list(operands),
     may_make_nan=False,
+    exact=Exact.MOVES,
 )
 
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from olympus._src.core.array_type import Array, ArrayLike
-from olympus._src.core.primitive import Cost
+from olympus._src.core.primitive import Cost, Exact
 from olympus._src.lax import families
 from olympus._src.lax.families import elementwise
 
@@ -20,6 +20,7 @@ not_p = elementwise(
     reference=np.invert,
     cost=Cost.CHEAP,
     may_make_nan=False,
+    exact=Exact.INTEGERS,
 )
 and_p = elementwise(
     "and",
@@ -28,6 +29,7 @@ and_p = elementwise(
     reference=np.bitwise_and,
     cost=Cost.CHEAP,
     may_make_nan=False,
+    exact=Exact.INTEGERS,
 )
 or_p = elementwise(
     "or",
@@ -36,6 +38,7 @@ or_p = elementwise(
     reference=np.bitwise_or,
     cost=Cost.CHEAP,
     may_make_nan=False,
+    exact=Exact.INTEGERS,
 )
 xor_p = elementwise(
     "xor",
@@ -44,6 +47,7 @@ xor_p = elementwise(
     reference=np.bitwise_xor,
     cost=Cost.CHEAP,
     may_make_nan=False,
+    exact=Exact.INTEGERS,
 )
 population_count_p = elementwise(
     "population_count",
@@ -78,6 +82,7 @@ shift_left_p = elementwise(
     reference=_shift_reference(lambda x, y, ok: np.where(ok, np.left_shift(x, y), 0)),
     cost=Cost.CHEAP,
     may_make_nan=False,
+    exact=Exact.INTEGERS,
 )
 shift_right_arithmetic_p = elementwise(
     "shift_right_arithmetic",
@@ -104,6 +109,7 @@ shift_right_logical_p = elementwise(
     ),
     cost=Cost.CHEAP,
     may_make_nan=False,
+    exact=Exact.INTEGERS,
 )
 
 

@@ -9,7 +9,7 @@ import numpy as np
 from olympus._src.core import avals, dtypes, trace
 from olympus._src.core import avals as avals_
 from olympus._src.core.array_type import Array, ArrayLike, DTypeLike
-from olympus._src.core.primitive import Cost, Remade
+from olympus._src.core.primitive import Cost, Exact, Remade
 from olympus._src.core.symbolic_values import Linear, Zero
 from olympus._src.lax import elementwise_rules, families, sharding_rules
 from olympus._src.lax.bitwise import and_
@@ -37,6 +37,7 @@ is_finite_p = elementwise(
     ),
     cost=Cost.CHEAP,
     may_make_nan=False,
+    exact=Exact.NUMBERS,
 )
 
 
@@ -154,6 +155,7 @@ select_n_p = families.Primitive(
     remade=Remade.OF_RESIDUALS,
     may_make_nan=False,
     taylor=families.linear_series(),
+    exact=Exact.MOVES,
 )
 
 
@@ -200,6 +202,7 @@ clamp_p = elementwise(
     cost=Cost.CHEAP,
     may_make_nan=False,
     abstract=_clamp_abstract,
+    exact=Exact.ORDERED,
 )
 
 
@@ -279,6 +282,7 @@ convert_element_type_p = elementwise(
     may_make_nan=False,
     taylor=families.linear_series(),
     abstract=_convert_abstract,
+    exact=Exact.CONVERTED,
 )
 
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from olympus._src.core import dtypes
 from olympus._src.core.array_type import Array, ArrayLike
-from olympus._src.core.primitive import Cost, Remade
+from olympus._src.core.primitive import Cost, Exact, Remade
 from olympus._src.lax import families
 from olympus._src.lax.families import ShapedArray, elementwise
 from olympus._src.lowering import types
@@ -73,6 +73,7 @@ def _comparison(
         cost=None if total else Cost.CHEAP,
         remade=None if total else Remade.OF_RESIDUALS,
         may_make_nan=False,
+        exact=None if total else Exact.NUMBERS,
     )
 
 

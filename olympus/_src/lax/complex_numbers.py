@@ -8,7 +8,7 @@ import numpy as np
 
 from olympus._src.core import avals, dtypes
 from olympus._src.core.array_type import Array, ArrayLike
-from olympus._src.core.primitive import Cost
+from olympus._src.core.primitive import Cost, Exact
 from olympus._src.core.symbolic_values import Zero
 from olympus._src.lax import elementwise_rules, families, sharding_rules
 from olympus._src.lax.arithmetic import add, div, mul, neg
@@ -51,6 +51,7 @@ abs_p = elementwise(
     derivatives=(_abs_derivative,),
     cost=Cost.BITS,
     may_make_nan=False,
+    exact=Exact.NUMBERS,
 )
 
 
@@ -80,6 +81,7 @@ real_p = elementwise(
     cost=Cost.CHEAP,
     may_make_nan=False,
     taylor=families.linear_series(),
+    exact=Exact.MOVES,
 )
 imag_p = elementwise(
     "imag",
@@ -96,6 +98,7 @@ imag_p = elementwise(
     cost=Cost.CHEAP,
     may_make_nan=False,
     taylor=families.linear_series(),
+    exact=Exact.MOVES,
 )
 
 

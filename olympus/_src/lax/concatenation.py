@@ -12,7 +12,7 @@ import numpy as np
 
 from olympus._src.core import avals
 from olympus._src.core.array_type import Array, ArrayLike
-from olympus._src.core.primitive import Cost, LateRule, Primitive
+from olympus._src.core.primitive import Cost, Exact, LateRule, Primitive
 from olympus._src.core.sizes import as_size, non_negative
 from olympus._src.core.symbolic_values import Linear, Zero
 from olympus._src.lax import (
@@ -124,6 +124,7 @@ concatenate_p = Primitive(
     cost=Cost.MOVE,
     may_make_nan=False,
     taylor=families.linear_series(),
+    exact=Exact.MOVES,
 )
 
 
@@ -213,6 +214,7 @@ split_p = Primitive(
     cost=Cost.MOVE,
     may_make_nan=False,
     taylor=families.linear_series(),
+    exact=Exact.MOVES,
 )
 
 
@@ -368,6 +370,7 @@ slice_p = Primitive(
     reference=_slice_reference,
     cost=Cost.MOVE,
     may_make_nan=False,
+    exact=Exact.MOVES,
     **families.LINEAR,
     transpose_into=LateRule("lax.single_windows", "add_slice"),
 )
@@ -622,6 +625,7 @@ pad_p = Primitive(
     cost=Cost.MOVE,
     may_make_nan=False,
     taylor=families.linear_series(),
+    exact=Exact.MOVES,
 )
 
 

@@ -13,7 +13,7 @@ import numpy as np
 
 from olympus._src.core import avals, dtypes, explicit_shardings, high_values, sizes
 from olympus._src.core import primitive as primitive_
-from olympus._src.core.primitive import Cost, Primitive, Remade, takes_primitive
+from olympus._src.core.primitive import Cost, Exact, Primitive, Remade, takes_primitive
 from olympus._src.core.symbolic_values import Linear, Zero
 from olympus._src.core.trace import current
 from olympus._src.lax import sharding_rules
@@ -334,9 +334,7 @@ def _alike(args: Sequence[Any], dims: Sequence[int | None]) -> bool:
         if d is None:
             if shape:
                 return False
-        elif first is None:
-            first = shape, d
-        elif shape != first[0] or d != first[1]:
+        elif (shape, d) != (first := first or (shape, d)):
             return False
     return True
 
@@ -545,10 +543,8 @@ def _print_broadcast(eqn: Any) -> Any:
 def _broadcast_reference(
     x: Any, *, shape: Any, broadcast_dimensions: Any, **_: Any
 ) -> Any:
-    sizes_ = [1] * len(shape)
-    for d, size in zip(broadcast_dimensions, x.shape, strict=True):
-        sizes_[d] = size
-    return np.broadcast_to(np.reshape(x, sizes_), shape)
+    new_axes = [d for d in range(len(shape)) if d not in broadcast_dimensions]
+    return np.broadcast_to(np.expand_dims(x, tuple(new_axes)), shape)
 
 
 broadcast_in_dim_p = Primitive(
@@ -563,6 +559,7 @@ broadcast_in_dim_p = Primitive(
     cost=Cost.SPREAD,
     remade=Remade.OF_OPERAND,
     may_make_nan=False,
+    exact=Exact.MOVES,
     **LINEAR,
 )
 
@@ -619,6 +616,7 @@ transpose_p = Primitive(
     reference=lambda x, *, permutation: np.transpose(x, permutation),
     cost=Cost.MOVE,
     may_make_nan=False,
+    exact=Exact.MOVES,
     **LINEAR,
 )
 
@@ -774,6 +772,7 @@ add_any_p = elementwise(
     jvp=derivatives_rule((lambda t, out, x, y: t, lambda t, out, x, y: t)),
     taylor=linear_series(),
     transpose=lambda ct, x, y: [ct[0] if type(v) is Linear else None for v in (x, y)],
+    exact=Exact.NUMBERS,
 )
 
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from olympus._src.core import avals, dtypes
 from olympus._src.core.array_type import Array, ArrayLike, DTypeLike, Placement, Shape
-from olympus._src.core.primitive import Cost, Primitive, takes_primitive
+from olympus._src.core.primitive import Cost, Exact, Primitive, takes_primitive
 from olympus._src.core.symbolic_values import Zero
 from olympus._src.lax import (
     argmax_lowering,
@@ -76,6 +76,7 @@ reduce_max_p = reduction(
     may_make_nan=False,
     jvp=_extreme_jvp,
     lower=_extreme_lower("stablehlo.maximum", families.lowest),
+    exact=Exact.ORDERED,
 )
 
 reduce_min_p = reduction(
@@ -89,6 +90,7 @@ reduce_min_p = reduction(
     may_make_nan=False,
     jvp=_extreme_jvp,
     lower=_extreme_lower("stablehlo.minimum", families.highest),
+    exact=Exact.ORDERED,
 )
 
 
@@ -152,6 +154,7 @@ def _logic(name: str, hlo: str, identity: Any, fold: Any) -> Primitive:
         reference=lambda x, *, axes: fold.reduce(x, axis=axes, dtype=x.dtype),
         jvp=families.no_tangent,
         may_make_nan=False,
+        exact=Exact.INTEGERS,
     )
 
 
@@ -223,6 +226,7 @@ def _position(name: str, reduce_p: Primitive, find: Any) -> Primitive:
         batch=families.reduction_batch,
         jvp=families.no_tangent,
         may_make_nan=False,
+        exact=Exact.NUMBERS,
     )
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from olympus._src.core.array_type import Array, ArrayLike
-from olympus._src.core.primitive import Cost
+from olympus._src.core.primitive import Cost, Exact
 from olympus._src.lax import division, families
 from olympus._src.lax.arithmetic import div, mul, neg, sign
 from olympus._src.lax.complex_numbers import abs_
@@ -45,6 +45,7 @@ floor_p = elementwise(
     derivatives=(None,),
     cost=Cost.CHEAP,
     may_make_nan=False,
+    exact=Exact.NUMBERS,
 )
 ceil_p = elementwise(
     "ceil",
@@ -54,6 +55,7 @@ ceil_p = elementwise(
     derivatives=(None,),
     cost=Cost.CHEAP,
     may_make_nan=False,
+    exact=Exact.NUMBERS,
 )
 
 

@@ -16,7 +16,7 @@ import numpy as np
 
 from olympus._src.core import avals, dtypes
 from olympus._src.core.array_type import Array, ArrayLike
-from olympus._src.core.primitive import Cost, Primitive
+from olympus._src.core.primitive import Cost, Exact, Primitive
 from olympus._src.core.symbolic_values import Zero
 from olympus._src.lax import (
     concatenation,
@@ -274,6 +274,7 @@ take_runs_p = Primitive(
     reference=_reference,
     cost=Cost.MOVE,
     may_make_nan=False,
+    exact=Exact.MOVES,
     **families.LINEAR,
 )
 

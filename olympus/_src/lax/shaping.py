@@ -10,7 +10,7 @@ import numpy as np
 
 from olympus._src.core import avals, dtypes
 from olympus._src.core.array_type import Array, ArrayLike, DTypeLike, Placement, Shape
-from olympus._src.core.primitive import Cost, LateRule, Primitive, Remade
+from olympus._src.core.primitive import Cost, Exact, LateRule, Primitive, Remade
 from olympus._src.core.sizes import as_size
 from olympus._src.core.symbolic_values import Zero
 from olympus._src.lax import (
@@ -102,6 +102,7 @@ reshape_p = Primitive(
     cost=Cost.MOVE,
     remade=Remade.OF_OPERAND,
     may_make_nan=False,
+    exact=Exact.MOVES,
     **families.LINEAR,
 )
 
@@ -217,6 +218,7 @@ squeeze_p = Primitive(
     cost=Cost.MOVE,
     remade=Remade.OF_OPERAND,
     may_make_nan=False,
+    exact=Exact.MOVES,
     **families.LINEAR,
 )
 
@@ -556,6 +558,7 @@ iota_p = Primitive(
     cost=Cost.SPREAD,
     remade=Remade.OF_OPERAND,
     may_make_nan=False,
+    exact=Exact.MOVES,
 )
 
 
@@ -641,6 +644,7 @@ rev_p = Primitive(
     reference=lambda x, *, dimensions: np.flip(x, dimensions),
     cost=Cost.MOVE,
     may_make_nan=False,
+    exact=Exact.MOVES,
     **families.LINEAR,
 )
 
@@ -710,6 +714,7 @@ tile_p = Primitive(
     reference=lambda x, *, reps: np.tile(x, reps),
     cost=Cost.MOVE,
     may_make_nan=False,
+    exact=Exact.MOVES,
     **families.LINEAR,
 )
 
@@ -824,6 +829,7 @@ bitcast_convert_type_p = Primitive(
     cost=Cost.BITS,
     may_make_nan=False,
     jvp=families.no_tangent,
+    exact=Exact.MOVES,
 )
 
 
@@ -858,6 +864,7 @@ copy_p: Primitive = Primitive(
     reference=lambda x: np.array(x),
     cost=Cost.BITS,
     may_make_nan=False,
+    exact=Exact.MOVES,
     **families.LINEAR,
 )
 

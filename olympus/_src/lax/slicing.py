@@ -12,7 +12,7 @@ import numpy as np
 
 from olympus._src.core import avals, dtypes
 from olympus._src.core.array_type import Array, ArrayLike, Arrays, Shape
-from olympus._src.core.primitive import Cost, LateRule, Primitive
+from olympus._src.core.primitive import Cost, Exact, LateRule, Primitive
 from olympus._src.core.sizes import as_size, at_least, is_symbolic
 from olympus._src.core.symbolic_values import Linear, Zero
 from olympus._src.foundation import config
@@ -245,6 +245,7 @@ dynamic_slice_p = Primitive(
         _starts(x.shape, indices, slice_sizes)
     ],
     cost=Cost.MOVE,
+    exact=Exact.MOVES,
     **families.LINEAR,
     checkify=_slice_checkify,
     transpose_into=LateRule("lax.single_windows", "add_dynamic_slice"),
@@ -393,6 +394,7 @@ dynamic_update_slice_p = Primitive(
     checkify=_update_checkify,
     overwrites=True,
     taylor=families.linear_series(),
+    exact=Exact.MOVES,
 )
 
 

@@ -12,7 +12,7 @@ import numpy as np
 
 from olympus._src.core import avals
 from olympus._src.core.array_type import Array, ArrayLike
-from olympus._src.core.primitive import Cost, Primitive
+from olympus._src.core.primitive import Cost, Exact, Primitive
 from olympus._src.core.symbolic_values import Linear, Zero
 from olympus._src.lax import concatenation, families, sharding_rules
 from olympus._src.lax import sizes as sizes_
@@ -101,6 +101,7 @@ stack_p = Primitive(
     reference=lambda *xs, axis: np.stack(xs, axis),
     cost=Cost.MOVE,
     taylor=families.linear_series(),
+    exact=Exact.MOVES,
 )
 
 
@@ -195,6 +196,7 @@ unstack_p = Primitive(
     reference=lambda x, *, axis: list(np.moveaxis(x, axis, 0)),
     cost=Cost.MOVE,
     taylor=families.linear_series(),
+    exact=Exact.MOVES,
 )
 
 

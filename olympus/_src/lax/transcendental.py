@@ -9,7 +9,7 @@ import numpy as np
 
 from olympus._src.core import avals, dtypes
 from olympus._src.core.array_type import Array, ArrayLike
-from olympus._src.core.primitive import Cost
+from olympus._src.core.primitive import Cost, Exact
 from olympus._src.lax import families
 from olympus._src.lax.arithmetic import add, div, integer_pow, mul, sub
 from olympus._src.lax.bitwise import and_
@@ -189,6 +189,7 @@ sqrt_p = elementwise(
     reference=np.sqrt,
     derivatives=(lambda t, out, x, **_: mul(t, div(scalar_like(x, 0.5), out)),),
     cost=Cost.EXPENSIVE,
+    exact=Exact.FLOATS,
 )
 rsqrt_p = elementwise(
     "rsqrt",

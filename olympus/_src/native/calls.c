@@ -1073,12 +1073,13 @@ typedef struct {
   vectorcallfunc vectorcall;
   PyObject *fun;
   PyObject *learn; /* gives what runs calls like one, or None */
-  PyObject *table; /* by key: None after one call, then a Runner, or False for never */
+  PyObject *table; /* by key: how many calls there were, a Runner, or False for never */
   PyObject *dict, *weakrefs;
   Py_ssize_t operands; /* how many leading arguments are arrays, where they are numbers */
 } Direct;
 
 #define MAX_DIRECT 1024
+#define PLAIN_CALLS 4 /* of a kind, before one is learnt: most have no more */
 
 /* `leading`: whether values of the host stand for arrays, as they do among the leading
    operands. Anywhere else numbers are told by value, and NumPy's arrays not at all. */
@@ -1125,6 +1126,12 @@ static int find_direct_key(Direct *self, Walk *walk, PyObject *const *args,
   return row_as_tuple(tokens, key);
 }
 
+static void remember_calls(Direct *self, PyObject *key, long calls) {
+  PyObject *number = PyLong_FromLong(calls);
+  if (number != NULL) PyDict_SetItem(self->table, key, number);
+  Py_XDECREF(number);
+}
+
 /* Finds what runs the call; nothing, without an error, if the function does. */
 static void find_runner(Direct *self, PyObject *const *args, Py_ssize_t nargs,
                         PyObject *kwnames, Found *found) {
@@ -1136,12 +1143,17 @@ static void find_runner(Direct *self, PyObject *const *args, Py_ssize_t nargs,
     PyObject *known = PyDict_GetItemWithError(self->table, key); /* borrowed */
     if (known == NULL && !PyErr_Occurred()) {
       if (PyDict_GET_SIZE(self->table) >= MAX_DIRECT) PyDict_Clear(self->table);
-      PyDict_SetItem(self->table, key, Py_None);
-    } else if (known == Py_None) { /* the second call: worth learning */
-      PyObject *learned = PyObject_Vectorcall(self->learn, args, nargs, kwnames);
-      if (learned != NULL) {
-        PyDict_SetItem(self->table, key, learned == Py_None ? Py_False : learned);
-        Py_DECREF(learned);
+      remember_calls(self, key, 1);
+    } else if (known != NULL && PyLong_CheckExact(known)) {
+      long calls = PyLong_AsLong(known);
+      if (calls < PLAIN_CALLS) {
+        remember_calls(self, key, calls + 1);
+      } else { /* worth learning */
+        PyObject *learned = PyObject_Vectorcall(self->learn, args, nargs, kwnames);
+        if (learned != NULL) {
+          PyDict_SetItem(self->table, key, learned == Py_None ? Py_False : learned);
+          Py_DECREF(learned);
+        }
       }
     } else if (known != NULL && Py_IS_TYPE(known, runner_type)) {
       found->call = Py_NewRef(known);

@@ -56,9 +56,16 @@ def load_serialized(
       XlaRuntimeError: the bytes are damaged, or of another platform or version.
     """
     forks.refuse_compiling()
-    return interrupts.run_uninterrupted(
-        devices[0].client.deserialize_executable, data, devices, built, list(callbacks)
-    )
+    load_bytes = devices[0].client.deserialize_executable
+    args = (data, devices, built, list(callbacks))
+    if len(data) <= _MOST_BYTES_AT_ONCE:
+        return load_bytes(*args)
+    return interrupts.run_uninterrupted(load_bytes, *args)
+
+
+# Loading looks for no signals, so that an interrupt is answered at its end. More bytes
+# take longer than 50 ms; for fewer a thread costs as much as loading them.
+_MOST_BYTES_AT_ONCE = 1 << 18
 
 
 def serialize(loaded: LoadedExecutable) -> bytes:

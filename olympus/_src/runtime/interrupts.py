@@ -6,7 +6,9 @@ seconds later. Signals reach the main thread only. So there such a call runs on 
 thread of its own, which ends with the call, and the main thread waits for it where it
 can be interrupted at once. What was interrupted is finished all the same, and dropped.
 
-It costs 80 us for each call; compiling the smallest program takes 5 ms.
+It costs 80 us for each call, and more on a busy machine; compiling the smallest program
+takes 5 ms. Small programs that are read from disk are loaded without, in 1 ms: there
+jaxlib looks for no signals.
 """
 
 from __future__ import annotations

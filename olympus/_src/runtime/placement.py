@@ -99,6 +99,7 @@ def keep_from_donation(
 
 
 copy_buffer = transfer.copy_buffer
+view = transfer.view
 
 
 def copy_to_device(array: ArrayImpl, device: Device) -> ArrayImpl:
