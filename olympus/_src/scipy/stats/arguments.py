@@ -12,6 +12,7 @@ from typing import Any, TypeVar, cast
 
 from olympus._src.core import avals, dtypes, trace
 from olympus._src.interpreters import concrete_arrays, evaluate
+from olympus._src.lax import elementwise as lax
 from olympus._src.lax import sizes
 from olympus._src.numpy import promotion, selection
 from olympus._src.scipy.stats import docstring_examples
@@ -42,6 +43,17 @@ _COMMON = {
     "loc": "shift of the distribution.",
     "scale": "factor by which it is stretched, positive.",
 }
+# Functions whose results are of a dtype of their own, of numbers too, as JAX has it.
+_STRONG = frozenset(
+    "bernoulli.logpmf bernoulli.pmf bernoulli.cdf betabinom.logpmf betabinom.pmf "
+    "cauchy.logpdf cauchy.pdf cauchy.cdf cauchy.logcdf cauchy.sf cauchy.logsf "
+    "cauchy.ppf cauchy.isf chi2.sf chi2.logsf geom.logpmf geom.pmf gumbel_r.sf laplace.logpdf laplace.pdf "
+    "laplace.cdf logistic.logpdf logistic.pdf logistic.ppf logistic.isf nbinom.logpmf "
+    "nbinom.pmf pareto.logpdf pareto.pdf pareto.cdf pareto.sf pareto.logsf pareto.ppf "
+    "poisson.cdf".split()
+)
+# Those of parts with such results that are weak where all arguments are.
+_WEAK = frozenset(("gamma.sf", "gamma.logsf", "pareto.logcdf"))
 
 
 def functions_of(name: str, what: str, /, **parameters: str) -> Callable[[F], F]:
@@ -60,9 +72,14 @@ def functions_of(name: str, what: str, /, **parameters: str) -> Callable[[F], F]
         code = formula.__code__
         names = code.co_varnames[: code.co_argcount]
         full_name = f"scipy.stats.{name}.{formula.__name__}"
+        short_name = f"{name}.{formula.__name__}"
+        is_strong, is_weak = short_name in _STRONG, short_name in _WEAK
 
         def run(*operands: Any) -> Any:
-            return formula(*floating(full_name, names, operands))
+            out = formula(*floating(full_name, names, operands))
+            if is_weak and all(dtypes.dtype_and_weak(x)[1] for x in operands):
+                return lax.convert(out, avals.aval_of(out).dtype, True)
+            return promotion.strong(out) if is_strong else out
 
         run.__name__ = run.__qualname__ = f"{name}_{formula.__name__}"
         function = public(formula, evaluate.fuse(run))
