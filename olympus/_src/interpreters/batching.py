@@ -178,9 +178,9 @@ class BatchTrace(trace.Trace):
     def takes(self, other: trace.Trace) -> bool:
         """Whether values of another interpreter are values of this one.
 
-        Rules may run a user's function in a trace of their own over the same axis (there
-        is one AxisData for each call of vmap): what the function closes over is of the
-        trace that it was made in.
+        Rules may run a user's function in a trace of their own over the same axis
+        (there is one AxisData for each call of vmap): what the function closes over is
+        of the trace that it was made in.
         """
         return other is self or (type(other) is BatchTrace and other.axis is self.axis)
 

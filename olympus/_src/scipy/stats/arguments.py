@@ -44,16 +44,21 @@ _COMMON = {
     "scale": "factor by which it is stretched, positive.",
 }
 # Functions whose results are of a dtype of their own, of numbers too, as JAX has it.
-_STRONG = frozenset(
-    "bernoulli.logpmf bernoulli.pmf bernoulli.cdf betabinom.logpmf betabinom.pmf "
-    "cauchy.logpdf cauchy.pdf cauchy.cdf cauchy.logcdf cauchy.sf cauchy.logsf "
-    "cauchy.ppf cauchy.isf chi2.sf chi2.logsf geom.logpmf geom.pmf gumbel_r.sf laplace.logpdf laplace.pdf "
-    "laplace.cdf logistic.logpdf logistic.pdf logistic.ppf logistic.isf nbinom.logpmf "
-    "nbinom.pmf pareto.logpdf pareto.pdf pareto.cdf pareto.sf pareto.logsf pareto.ppf "
-    "poisson.cdf".split()
-)
+_STRONG = {
+    "bernoulli": ("logpmf", "pmf", "cdf"),
+    "betabinom": ("logpmf", "pmf"),
+    "cauchy": ("logpdf", "pdf", "cdf", "logcdf", "sf", "logsf", "ppf", "isf"),
+    "chi2": ("sf", "logsf"),
+    "geom": ("logpmf", "pmf"),
+    "gumbel_r": ("sf",),
+    "laplace": ("logpdf", "pdf", "cdf"),
+    "logistic": ("logpdf", "pdf", "ppf", "isf"),
+    "nbinom": ("logpmf", "pmf"),
+    "pareto": ("logpdf", "pdf", "cdf", "sf", "logsf", "ppf"),
+    "poisson": ("cdf",),
+}
 # Those of parts with such results that are weak where all arguments are.
-_WEAK = frozenset(("gamma.sf", "gamma.logsf", "pareto.logcdf"))
+_WEAK = {"gamma": ("sf", "logsf"), "pareto": ("logcdf",)}
 
 
 def functions_of(name: str, what: str, /, **parameters: str) -> Callable[[F], F]:
@@ -72,8 +77,8 @@ def functions_of(name: str, what: str, /, **parameters: str) -> Callable[[F], F]
         code = formula.__code__
         names = code.co_varnames[: code.co_argcount]
         full_name = f"scipy.stats.{name}.{formula.__name__}"
-        short_name = f"{name}.{formula.__name__}"
-        is_strong, is_weak = short_name in _STRONG, short_name in _WEAK
+        is_strong = formula.__name__ in _STRONG.get(name, ())
+        is_weak = formula.__name__ in _WEAK.get(name, ())
 
         def run(*operands: Any) -> Any:
             out = formula(*floating(full_name, names, operands))
