@@ -275,3 +275,69 @@ def test_scalars_that_a_program_closes_over_are_written_in_place():
     closed = ir.ClosedOlympuspr(open_, [three, row])
     out = olympus.jit(ir.program_as_function(closed))(row)[0]
     np.testing.assert_array_equal(out, [0.0, 4.0])
+
+
+BODIES = {
+    "grad": lambda w, y: olympus.grad(lambda z: w * onp.sin(z))(y),
+    "jit": lambda w, y: olympus.jit(lambda z: w * onp.sin(z))(y),
+    "scan": lambda w, y: lax.scan(lambda c, _: (c * w, None), y, None, length=2)[0],
+    "cond": lambda w, y: lax.cond(y > 1, lambda z: w * z, lambda z: w + z, y),
+    "remat": lambda w, y: olympus.checkpoint(lambda z: w * onp.sin(z))(y),
+    "hessian": lambda w, y: olympus.hessian(lambda z: w * onp.sin(z))(y),
+}
+
+
+def _with_custom_vjp(body, w, y):
+    f = olympus.custom_vjp(lambda y: body(w, y))
+    f.defvjp(lambda y: (body(w, y), y), lambda y, g: (g * body(w, y),))
+    return f(y)
+
+
+def _with_custom_gradient(body, w, y):
+    def f(y):
+        return body(w, y), lambda g: g * body(w, y)
+
+    return olympus.custom_gradient(f)(y)
+
+
+@pytest.mark.parametrize("name", BODIES)
+@pytest.mark.parametrize("rule", [_with_custom_vjp, _with_custom_gradient])
+def test_functions_with_rules_transform_what_they_close_over(rule, name):
+    """As solvers of jaxopt do, with a loss that closes over mapped weights."""
+    body = BODIES[name]
+    ws = np.float32([0.5, 1.5, 2.5])
+
+    def apply(w, y):
+        return rule(body, w, y)
+
+    want = [body(w, np.float32(2)) for w in ws]
+    for mapped in (
+        olympus.vmap(apply, (0, None)),
+        olympus.jit(olympus.vmap(apply, (0, None))),
+        olympus.vmap(olympus.jit(apply), (0, None)),
+        olympus.vmap(olympus.grad(apply, 1), (0, None)),
+    ):
+        np.testing.assert_allclose(mapped(ws, np.float32(2)), want, 1e-5)
+
+    twice = olympus.vmap(lambda w: olympus.vmap(lambda y: apply(w, y))(ws))(ws)
+    np.testing.assert_allclose(twice[1, 2], body(ws[1], ws[2]), 1e-5)
+
+
+@pytest.mark.parametrize("name", BODIES)
+def test_rules_of_custom_gradient_run_after_the_vmap_of_what_they_close_over(name):
+    ws = np.float32([0.5, 1.5, 2.5])
+
+    def total(y):
+        f = olympus.vmap(lambda w: _with_custom_gradient(BODIES[name], w, y))
+        return onp.sum(f(ws))
+
+    want = sum(BODIES[name](w, np.float32(2)) for w in ws)
+    for grad in (olympus.grad(total), olympus.jit(olympus.grad(total))):
+        np.testing.assert_allclose(grad(np.float32(2)), want, 1e-5)
+
+
+def test_values_of_a_vmap_that_has_ended_are_refused():
+    kept = []
+    olympus.vmap(lambda w: kept.append(w) or w)(np.arange(3.0))
+    with pytest.raises(olympus.errors.UnexpectedTracerError):
+        olympus.vmap(lambda y: olympus.grad(lambda z: kept[0] * z)(y))(np.arange(3.0))

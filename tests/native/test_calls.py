@@ -602,6 +602,64 @@ def test_programs_with_constants_run_without_python():
 
 
 @needs_native
+def test_programs_that_call_python_run_without_python():
+    def check(x):
+        shape = olympus.ShapeDtypeStruct((), x.dtype)
+
+        def refuse(x):
+            return olympus.pure_callback(_refuse, shape, x)
+
+        return lax.cond(x > 9, refuse, lambda x: x + held, x)
+
+    held = jnp.float32(1)
+    f = olympus.jit(lambda x, unused: {"a": check(x)})
+    for _ in range(4):
+        same(f(jnp.float32(2), jnp.ones(3))["a"], jnp.float32(3))
+    ((entry, _),) = f._state.native_entries.values()
+    assert type(entry.call) is native.calls.Runner
+    for _ in range(3):
+        with pytest.raises(RuntimeError, match="too large"):
+            f(jnp.float32(10), jnp.ones(3))
+        same(f(jnp.float32(2), jnp.ones(3))["a"], jnp.float32(3))
+    donating = olympus.jit(check, donate_argnums=0)
+    for _ in range(3):
+        with pytest.raises(RuntimeError, match="too large"):
+            donating(jnp.float32(10))
+        x = jnp.float32(5)
+        same(donating(x), jnp.float32(6))
+        assert x.is_deleted()
+    with pytest.raises(RuntimeError, match="deleted"):
+        donating(x)
+
+
+def _refuse(x):
+    raise ValueError("too large")
+
+
+@needs_native
+def test_programs_that_call_python_run_inside_each_other():
+    inner = olympus.jit(
+        lambda x: olympus.pure_callback(lambda v: np.asarray(v) + 1, x, x)
+    )
+    nested = olympus.jit(lambda x: olympus.pure_callback(lambda v: inner(v), x, x) * 2)
+    for _ in range(3):
+        same(nested(jnp.float32(1)), jnp.float32(4))
+        same(inner(jnp.float32(1)), jnp.float32(2))
+    results = []
+    threads = [
+        threading.Thread(
+            target=lambda i=i: results.append(nested(jnp.float32(i)) - 2 * i)
+        )
+        for i in range(8)
+    ]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert [float(r) for r in results] == [2.0] * 8
+
+
+@needs_native
 def test_functions_are_freed():
     def make():
         big = np.ones(1000)
@@ -634,14 +692,15 @@ def test_arguments_of_c_itself_are_checked():
     runner = calls.Runner(len, [], (), False, (), len, (list, ()))
     with pytest.raises(TypeError, match="one list"):
         runner(1)
-    for bad in (((), 1), ([], None), ((),)):
+    for bad in (1, [], None):
         with pytest.raises(TypeError):
-            runner.with_selection(*bad)
+            runner.taking(bad)
+    for bad in ([], None, (1, 2)):
+        with pytest.raises(TypeError):
+            runner.in_turn(bad)
     for positions in ((2,), (-1,)):
         with pytest.raises(IndexError):
-            runner.with_selection((), positions)([1, 2])
-    with pytest.raises(TypeError):
-        runner.with_selection((), ("a",))([1, 2])
+            runner.taking(positions)([1, 2])
 
 
 # -- functions that are one program ----------------------------------------------------

@@ -118,3 +118,26 @@ def test_gradient_of_a_pattern_counts_places():
 def test_errors_teach(call, kind, said):
     with pytest.raises(kind, match=said):
         call()
+
+
+@pytest.mark.parametrize("lower", [False, True])
+def test_cholesky_reads_one_triangle(lower):
+    """SciPy's reads it too; its gradient is zero in the other one."""
+    a = np.array([[4.0, 1.0, 0.5], [0.8, 3.0, 0.2], [0.3, 0.1, 2.0]])
+    z = a + 1j * np.array([[0, 0.2, 0.1], [0.3, 0, 0.4], [0.1, 0.2, 0]])
+    for matrix in (a, z):
+        want = reference.cholesky(matrix, lower=lower)
+        for factor in (linalg.cholesky, lambda *xs: linalg.cho_factor(*xs)[0]):
+            np.testing.assert_allclose(factor(matrix, lower), want, 1e-5)
+    weights = np.arange(9.0).reshape(3, 3)
+    grad = olympus.grad(lambda x: (linalg.cholesky(x, lower) * weights).sum())(a)
+    step = 1e-6
+    for i in range(3):
+        for j in range(3):
+            moved = a.copy()
+            moved[i, j] += step
+            change = reference.cholesky(moved, lower=lower)
+            change = change - reference.cholesky(a, lower=lower)
+            np.testing.assert_allclose(
+                grad[i, j], (change * weights).sum() / step, 1e-3
+            )

@@ -141,6 +141,16 @@ ARRAYS = """
     assert olympus.typeof(x).short() == "f32[4]"
     olympus.jit(lambda x: x + 1, donate_argnums=0)(x)
     assert x.tolist() == [0, 1, 2, 3]
-    with np.testing.assert_raises(jax.errors.TracerArrayConversionError):
-        jax.jit(jnp.sin)(x)
+    # What JAX traces is refused in its words.
+    for f in (
+        jnp.sin,
+        olympus.jit(lambda x: x),
+        olympus.vmap(lambda x: x),
+        olympus.grad(lambda x: jnp.sum(x)),
+        olympus.hessian(lambda x: jnp.sum(x)),
+        lambda x: olympus.jvp(lambda x: x, (x,), (x,))[1],
+        lambda x: olympus.lax.scan(lambda c, _: (c, None), x, None, length=2)[0],
+    ):
+        with np.testing.assert_raises(jax.errors.TracerArrayConversionError):
+            jax.jit(f)(x)
 """

@@ -82,7 +82,7 @@ def shapes(x: olympus.Array, xs: list[olympus.Array]) -> None:
     reveal_type(jnp.unstack(x))  # tuple[Array, ...]
     reveal_type(jnp.meshgrid(x, x))  # tuple[Array, ...]
     reveal_type(jnp.atleast_1d(x))  # Array
-    reveal_type(jnp.broadcast_arrays(x, 1.0))  # list[Array]
+    reveal_type(jnp.broadcast_arrays(x, 1.0))  # tuple[Array, ...]
     reveal_type(jnp.broadcast_shapes((2, 1), (3,)))  # tuple[int, ...]
     reveal_type(jnp.transpose(x, (1, 0)))  # Array
     jnp.reshape(x, "row")  # error

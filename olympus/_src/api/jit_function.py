@@ -621,8 +621,8 @@ def _log_compile(traced: TracedProgram, lowered: Any, compiled: Any) -> None:
 
 def _explain_deleted(error: Exception, entry: Entry, args: Sequence[Any]) -> None:
     """Raises a specific error where an argument or a constant was deleted."""
-    if isinstance(error, FloatingPointError):
-        return  # a bad number is in what the call itself returned
+    if isinstance(error, FloatingPointError) or error.__cause__ is not None:
+        return  # a bad number, or a callback's error: this call itself took the arrays
     for i, x in enumerate(args):
         if type(x) is ArrayImpl and x.is_deleted():
             raise RuntimeError(

@@ -463,14 +463,23 @@ def aval_of(x: Any) -> Any:
     Raises:
       TypeError: `x` is none of those.
     """
-    rule = _aval_rules.get(type(x))
+    kind = type(x)
+    rule = _aval_rules.get(kind)
     if rule is not None:
         return rule(x)
-    try:
+    if kind in _tracer_types:
         return x.aval
+    try:
+        aval = x.aval
     except AttributeError:
-        pass
-    return _inherited_rule(x)(x)
+        return _inherited_rule(x)(x)
+    if not isinstance(aval, AbstractValue):  # JAX's, which refuses what it traces
+        return numpy_aval(np.asarray(x))
+    _tracer_types.add(kind)  # found at once the next time
+    return aval
+
+
+_tracer_types: set[type[Any]] = set()  # of values that have an `aval` of olympus
 
 
 def count_bytes(aval: Any) -> Any:

@@ -36,6 +36,10 @@ class Trace:
         self.parent = parent
         self.level = 0 if parent is None else parent.level + 1
 
+    def takes(self, other: Trace) -> bool:
+        """Whether values of another interpreter are values of this one."""
+        return other is self
+
     def process(self, primitive: Any, args: tuple[Any, ...], params: Any) -> Any:
         """Applies `primitive` to `args`; returns one result, or a list of them."""
         if primitive.offer is not None:

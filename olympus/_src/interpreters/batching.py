@@ -170,13 +170,19 @@ class BatchTrace(trace.Trace):
     def split(self, x: Any) -> tuple[Any, int | None]:
         """A value and its mapped axis, or None where it has none."""
         if type(x) is BatchTracer:
-            # Rules may run a user's function in a trace of their own over the same axis
-            # (there is one AxisData for each call of vmap): what the function closes
-            # over is of the trace that it was made in.
             owner = x._trace
             if owner is self or owner.axis is self.axis:  # type: ignore[attr-defined]
                 return x.val, x.batch_dim
         return x, None
+
+    def takes(self, other: trace.Trace) -> bool:
+        """Whether values of another interpreter are values of this one.
+
+        Rules may run a user's function in a trace of their own over the same axis
+        (there is one AxisData for each call of vmap): what the function closes over is
+        of the trace that it was made in.
+        """
+        return other is self or (type(other) is BatchTrace and other.axis is self.axis)
 
     def wrap(self, x: Any, dim: int | None) -> Any:
         """The tracer of a value with a mapped axis; the value itself without."""

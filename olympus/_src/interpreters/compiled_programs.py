@@ -184,20 +184,22 @@ def _without_python(
     """What runs a program, and for one result, with no Python between; None where it
     takes more than buffers of its own and of the caller.
     """
-    if lowered.effects or lowered.callbacks is not None:
+    if lowered.effects:
         return None, None
     runs: tuple[Any, Any] = program.execute, program.execute_one
-    if not lowered.consts and all(lowered.kept):
+    if not lowered.consts and all(lowered.kept) and lowered.callbacks is None:
         return runs
     is_native = native.calls is not None and type(runs[0]) is native.calls.Runner
     # What is donated must not be a constant too, which `_general_runner` looks after.
     if not is_native or (lowered.consts and lowered.aliases):
         return None, None
-    consts = tuple(program.place([c._buffer for c in lowered.consts]))
-    kept = None
-    if not all(lowered.kept):
-        kept = tuple([i for i, k in enumerate(lowered.kept) if k])
-    run = runs[0].with_selection(consts, kept)
+    if lowered.callbacks is not None and runs[0].turn is None:
+        return None, None
+    consts = program.place([c._buffer for c in lowered.consts])
+    kept = [i for i, is_kept in enumerate(lowered.kept) if is_kept]
+    run = runs[0].taking((*consts, *kept, *_callback_buffers(lowered)))
+    if lowered.callbacks is not None:  # which must live as long as whoever may run it
+        run = run.in_turn((*run.turn, lowered.callbacks))
     if len(program.out_avals) != 1:
         return run, lambda buffers: run(buffers)[0]
     return run, run.with_form(...)

@@ -138,7 +138,7 @@ class DynamicOlympusprTrace(trace.Trace):
         owner = x._trace
         if owner is self:
             return x.variable  # type: ignore[attr-defined]
-        if owner.level > self.level or not _encloses(owner, self):
+        if not _encloses(owner, self):
             raise trace.leak_error(x, where)
         return self.const(x, x.aval)
 
@@ -296,7 +296,7 @@ class DynamicOlympusprTrace(trace.Trace):
 def _encloses(outer: trace.Trace, inner: trace.Trace) -> bool:
     step: trace.Trace | None = inner
     while step is not None:
-        if step is outer:
+        if step.takes(outer):
             return not getattr(outer, "ended", False)
         step = step.parent
     return False

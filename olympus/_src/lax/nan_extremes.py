@@ -20,6 +20,10 @@ from olympus._src.lowering import types
 _PIECES = 8
 _LARGE = 1 << 16  # elements from which a shorter second pass pays
 _SHORT = 32  # XLA splits folds of more elements in two, each with a loop to compile
+_FEW, _FEW_IN_ALL = (
+    16,
+    1 << 10,
+)  # elements folded by halves; of larger arrays it is slow
 _FEWEST_SUMMED = 1 << 12  # elements; of fewer XLA compiles a loop of its own
 DIRECTIONS = {"stablehlo.maximum": "GT", "stablehlo.minimum": "LT"}
 
@@ -46,14 +50,17 @@ def emit_first(block: Any, hlo: str, x: str, y: str, aval: Any) -> str:
 def emit_reduce(ctx: Any, hlo: str, identity: Any, x: str, axes: Any) -> str:
     """Writes a reduction of axes that is NaN where an element is.
 
-    Along the last axis the extreme and the flag are one fold of pairs, which costs
-    nothing more. Along others XLA does not vectorise pairs, so there are two folds, of
-    which that for NaN is a sum if it can be, or for halves one of integers.
+    A few elements are folded by halves of the array. Along the last axis the extreme
+    and the flag are one fold of pairs, which costs nothing more. Along others XLA does
+    not vectorise pairs, so there are two folds, of which that for NaN is a sum if it
+    can be, or for 16-bit floats one of integers.
     """
     block, (aval,), (out,) = ctx.block, ctx.avals_in, ctx.avals_out
     pairs = aval.ndim - 1 in axes
     if not axes:
         return x
+    if _is_short(aval, axes):
+        return _emit_short(block, hlo, x, aval, out, axes)
     if not pairs:
         x, aval = _fold_pieces(block, hlo, x, aval, axes)
     if aval.dtype.itemsize == 2 and not pairs:
@@ -61,6 +68,31 @@ def emit_reduce(ctx: Any, hlo: str, identity: Any, x: str, axes: Any) -> str:
     if aval.dtype.itemsize < 4:
         return _emit_wide(ctx, hlo, identity, x, axes, pairs)
     return _emit(block, hlo, identity(aval.dtype), x, aval, out, axes, pairs)
+
+
+def _is_short(aval: Any, axes: Any) -> bool:
+    """Whether few elements are folded, in an array that takes no time."""
+    if types.has_symbolic_size(aval) or aval.dtype.itemsize < 2:
+        return False
+    folded = math.prod(aval.shape[axis] for axis in axes)
+    return 0 < folded <= _FEW and aval.size <= _FEW_IN_ALL
+
+
+def _emit_short(block: Any, hlo: str, x: str, aval: Any, out: Any, axes: Any) -> str:
+    """Halves combined elementwise until one is left, which XLA fuses with their use."""
+    for axis in axes:
+        while (n := aval.shape[axis]) > 1:
+            half = n // 2
+            shape = list(aval.shape)
+            shape[axis] = n - half
+            piece = ShapedArray(tuple(shape), aval.dtype)
+            low, high = [0] * aval.ndim, list(aval.shape)
+            high[axis] = n - half
+            first = block.slice(x, aval, piece, low, high)
+            low[axis], high[axis] = half, n
+            second = block.slice(x, aval, piece, low, high)
+            x, aval = block.elementwise(hlo, (first, second), piece), piece
+    return block.reshape(x, aval, out)
 
 
 def _fold_pieces(block: Any, hlo: str, x: str, aval: Any, axes: Any) -> tuple[str, Any]:

@@ -252,7 +252,7 @@ def rng_bit_generator(
     algorithm: RandomAlgorithm = RandomAlgorithm.RNG_DEFAULT,
     *,
     out_sharding: Placement = None,
-) -> list[Array]:
+) -> tuple[Array, Array]:
     """Random bits from the platform's generator: fast, but not the same everywhere.
 
     Args:
@@ -280,7 +280,7 @@ def rng_bit_generator(
     )
     what = "lax.rng_bit_generator"
     sharding = sharding_constraints.resolve(out_sharding, f"{what} out_sharding")
-    return [state, sharding_constraints.divide(bits, sharding, what)]
+    return state, sharding_constraints.divide(bits, sharding, what)
 
 
 # -- numbers in an interval ------------------------------------------------------------

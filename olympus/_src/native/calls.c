@@ -16,7 +16,7 @@
 #include <stddef.h>
 #include <structmember.h>
 
-#define VERSION 7 /* of what Python passes to and takes from this module */
+#define VERSION 8 /* of what Python passes to and takes from this module */
 
 #define N_PLACES 4
 
@@ -47,12 +47,14 @@ static struct {
   } places[N_PLACES];         /* those that were met last */
   int next_place;
   int several_devices, stages;
+  int at_home; /* whether a program that takes turns runs */
 } shared;
 
 static struct {
   PyObject *storage, *explicit_, *is_ready;
   PyObject *dtype, *shape, *trace, *call, *sharding, *buffer, *consume, *is_deleted;
   PyObject *slow, *failed;
+  PyObject *depth, *block;
   PyObject *consume_token, *with_tokens; /* the second is a tuple of that name */
 } names;
 
@@ -195,8 +197,13 @@ typedef struct {
   /* None, or for a program over a mesh a tuple of: the shardings of the arguments, a
      tuple; what puts arguments there; and what is told the token of each run. */
   PyObject *division;
-  PyObject *first; /* a tuple: the constants' buffers, which come before the caller's */
-  PyObject *kept;  /* None, or a tuple: the positions of the caller's that it takes */
+  /* None where it takes the caller's buffers, or a tuple of what it takes: buffers of its
+     own, and positions of the caller's. */
+  PyObject *taken;
+  /* None, or for a program that calls Python a tuple of: an object whose `depth` says how
+     many callbacks the thread is inside; what runs the program elsewhere; what waits for
+     a result, and says why there is none; and what must live as long as the runner. */
+  PyObject *turn;
   int stages;      /* how often it may still be running when its call returns */
 } Runner;
 
@@ -235,17 +242,20 @@ static void explain_error(Runner *self, PyObject *buffers) {
   set_error(raised);
 }
 
+static PyObject *check_results(Runner *self, PyObject *raw) {
+  if (PyList_CheckExact(raw) && PyList_GET_SIZE(raw) == PyTuple_GET_SIZE(self->avals))
+    return raw;
+  PyErr_SetString(PyExc_SystemError, "a program gave another number of results");
+  Py_DECREF(raw);
+  return NULL;
+}
+
 /* The raw results of a run, which `results` is, or an error set. */
 static PyObject *take_results(Runner *self, PyObject *results) {
   PyObject *args[] = {results, self->handlers};
   PyObject *raw = PyObject_VectorcallMethod(
       names.consume, args, 2 | PY_VECTORCALL_ARGUMENTS_OFFSET, NULL);
-  if (raw == NULL) return NULL;
-  if (!PyList_CheckExact(raw) || PyList_GET_SIZE(raw) != PyTuple_GET_SIZE(self->avals)) {
-    PyErr_SetString(PyExc_SystemError, "a program gave another number of results");
-    Py_CLEAR(raw);
-  }
-  return raw;
+  return raw == NULL ? NULL : check_results(self, raw);
 }
 
 /* Whether each buffer lies where the program takes it; -1 with an error set.
@@ -312,25 +322,46 @@ static PyObject *run_plain(Runner *self, PyObject *buffers) {
   return raw;
 }
 
-/* The buffers that the program takes, of the constants and of a caller's arguments. */
+/* Waits for a result. */
+static int finish(Runner *self, PyObject *result) {
+  PyObject *done = NULL;
+  if (says(result, names.is_ready, Py_True))
+    done = PyObject_CallMethodNoArgs(result, names.block);
+  PyErr_Clear();
+  if (done == NULL) done = PyObject_CallOneArg(PyTuple_GET_ITEM(self->turn, 2), result);
+  Py_XDECREF(done);
+  return done == NULL ? -1 : 0;
+}
+
+/* Runs a program that calls Python to its end: on the usual client if no callback runs
+   it and no other one is there, else elsewhere. */
+static PyObject *run_in_turn(Runner *self, PyObject *buffers) {
+  PyObject *depth = PyObject_GetAttr(PyTuple_GET_ITEM(self->turn, 0), names.depth);
+  if (depth == NULL) return NULL;
+  int nested = PyObject_IsTrue(depth);
+  Py_DECREF(depth);
+  if (nested || shared.at_home) {
+    PyObject *raw = PyObject_CallOneArg(PyTuple_GET_ITEM(self->turn, 1), buffers);
+    return raw == NULL ? NULL : check_results(self, raw);
+  }
+  shared.at_home = 1;
+  PyObject *raw = run_plain(self, buffers);
+  if (raw != NULL && finish(self, PyList_GET_ITEM(raw, 0)) < 0) Py_CLEAR(raw);
+  shared.at_home = 0;
+  return raw;
+}
+
+/* The buffers that the program takes: its own, and of the caller's. */
 static PyObject *select_buffers(Runner *self, PyObject *buffers) {
-  Py_ssize_t n_first = PyTuple_GET_SIZE(self->first);
-  int takes_all = self->kept == Py_None;
-  if (n_first == 0 && takes_all) return Py_NewRef(buffers);
-  Py_ssize_t n = takes_all ? PyList_GET_SIZE(buffers) : PyTuple_GET_SIZE(self->kept);
-  PyObject *selected = PyList_New(n_first + n);
-  if (selected == NULL) return NULL;
-  for (Py_ssize_t i = 0; i < n_first; i++)
-    PyList_SET_ITEM(selected, i, Py_NewRef(PyTuple_GET_ITEM(self->first, i)));
-  for (Py_ssize_t i = 0; i < n; i++) {
-    Py_ssize_t at = i;
-    if (!takes_all) at = PyLong_AsSsize_t(PyTuple_GET_ITEM(self->kept, i));
-    PyObject *buffer = at < 0 && PyErr_Occurred() ? NULL : PyList_GetItem(buffers, at);
-    if (buffer == NULL) {
-      Py_DECREF(selected);
-      return NULL;
-    }
-    PyList_SET_ITEM(selected, n_first + i, Py_NewRef(buffer));
+  if (self->taken == Py_None) return Py_NewRef(buffers);
+  Py_ssize_t n = PyTuple_GET_SIZE(self->taken);
+  PyObject *selected = PyList_New(n);
+  for (Py_ssize_t i = 0; selected != NULL && i < n; i++) {
+    PyObject *buffer = PyTuple_GET_ITEM(self->taken, i);
+    if (PyLong_CheckExact(buffer))
+      buffer = PyList_GetItem(buffers, PyLong_AsSsize_t(buffer));
+    if (buffer == NULL) Py_CLEAR(selected);
+    else PyList_SET_ITEM(selected, i, Py_NewRef(buffer));
   }
   return selected;
 }
@@ -341,8 +372,9 @@ static int has_ended(Runner *self, PyObject *raw);
 static PyObject *run_buffers(Runner *self, PyObject *buffers, int *ended) {
   buffers = select_buffers(self, buffers);
   if (buffers == NULL) return NULL;
-  PyObject *out = NULL, *raw = self->division == Py_None ? run_plain(self, buffers)
-                                                         : run_divided(self, &buffers);
+  PyObject *out = NULL, *raw = self->division != Py_None ? run_divided(self, &buffers)
+                               : self->turn != Py_None   ? run_in_turn(self, buffers)
+                                                         : run_plain(self, buffers);
   if (raw == NULL) {
     Py_DECREF(buffers);
     return NULL;
@@ -403,13 +435,12 @@ static PyObject *runner_new(PyTypeObject *type, PyObject *args, PyObject *kwargs
   self->on_error = Py_NewRef(on_error);
   self->form = Py_NewRef(form);
   self->division = Py_NewRef(division);
-  self->first = PyTuple_New(0);
-  self->kept = Py_NewRef(Py_None);
-  if (self->first == NULL) Py_CLEAR(self);
+  self->taken = Py_NewRef(Py_None);
+  self->turn = Py_NewRef(Py_None);
   return (PyObject *)self;
 }
 
-COLLECTED(runner, Runner, run, kept)
+COLLECTED(runner, Runner, run, turn)
 
 /* A runner of the same program whose results have another form. */
 static PyObject *runner_with_form(PyObject *object, PyObject *form) {
@@ -418,39 +449,48 @@ static PyObject *runner_with_form(PyObject *object, PyObject *form) {
       (PyObject *)Py_TYPE(object), self->run, self->handlers, self->avals,
       self->committed, self->donated, self->on_error, form, self->division, NULL);
   if (other != NULL) {
-    Py_SETREF(((Runner *)other)->first, Py_NewRef(self->first));
-    Py_SETREF(((Runner *)other)->kept, Py_NewRef(self->kept));
+    Py_SETREF(((Runner *)other)->taken, Py_NewRef(self->taken));
+    Py_SETREF(((Runner *)other)->turn, Py_NewRef(self->turn));
     ((Runner *)other)->stages = self->stages;
   }
   return other;
 }
 
-/* A runner of the same program that takes a caller's buffers after those of constants. */
-static PyObject *runner_with_selection(PyObject *object, PyObject *args) {
-  PyObject *first, *kept;
-  if (!PyArg_ParseTuple(args, "O!O", &PyTuple_Type, &first, &kept)) return NULL;
-  if (kept != Py_None && !PyTuple_Check(kept)) {
-    PyErr_SetString(PyExc_TypeError, "Runner: the positions must be a tuple, or None");
+/* A runner of the same program, with one of its tuples. */
+static PyObject *with_tuple(PyObject *object, PyObject *tuple, size_t field, int least) {
+  if (!PyTuple_Check(tuple) || PyTuple_GET_SIZE(tuple) < least) {
+    PyErr_SetString(PyExc_TypeError, "Runner: takes a tuple of what it holds");
     return NULL;
   }
   PyObject *other = runner_with_form(object, ((Runner *)object)->form);
   if (other != NULL) {
-    Py_SETREF(((Runner *)other)->first, Py_NewRef(first));
-    Py_SETREF(((Runner *)other)->kept, Py_NewRef(kept));
+    PyObject **place = (PyObject **)((char *)other + field);
+    Py_SETREF(*place, Py_NewRef(tuple));
   }
   return other;
+}
+
+static PyObject *runner_taking(PyObject *object, PyObject *taken) {
+  return with_tuple(object, taken, offsetof(Runner, taken), 0);
+}
+
+static PyObject *runner_in_turn(PyObject *object, PyObject *turn) {
+  return with_tuple(object, turn, offsetof(Runner, turn), 3);
 }
 
 static PyMethodDef runner_methods[] = {
     {"with_form", runner_with_form, METH_O,
      "A runner of the same program whose results have another form."},
-    {"with_selection", runner_with_selection, METH_VARARGS,
-     "A runner that takes buffers of constants, and of the caller's those at positions."},
+    {"taking", runner_taking, METH_O,
+     "A runner that takes buffers of its own, and of the caller's those at positions."},
+    {"in_turn", runner_in_turn, METH_O,
+     "A runner of a program that calls Python, of which one at a time is at home."},
     {NULL}};
 
 static PyMemberDef runner_members[] = {
     {"__vectorcalloffset__", T_PYSSIZET, offsetof(Runner, vectorcall), READONLY},
     {"form", T_OBJECT_EX, offsetof(Runner, form), READONLY},
+    {"turn", T_OBJECT_EX, offsetof(Runner, turn), READONLY},
     {"stages", T_INT, offsetof(Runner, stages), 0},
     {NULL}};
 
@@ -1408,6 +1448,8 @@ static int intern_names(void) {
               {&names.consume, "consume_with_handlers"},
               {&names.consume_token, "consume_token"},
               {&names.is_deleted, "is_deleted"},
+              {&names.depth, "depth"},
+              {&names.block, "block_until_ready"},
               {&names.slow, "_call_slowly"},
               {&names.failed, "_explain_failure"}};
   for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)

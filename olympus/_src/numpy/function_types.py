@@ -34,12 +34,12 @@ class UnaryWithOut(Protocol):
 
 
 class AtLeast(Protocol):
-    """`atleast_1d` and its siblings: one array for one, else a list of them."""
+    """`atleast_1d` and its siblings: one array for one, else a tuple of them."""
 
     @overload
     def __call__(self, ary: ArrayLike, /) -> Array: ...
     @overload
-    def __call__(self, *arys: ArrayLike) -> Array | list[Array]: ...
+    def __call__(self, *arys: ArrayLike) -> Array | tuple[Array, ...]: ...
 
 
 class Filled(Protocol):

@@ -326,6 +326,8 @@ def histogramdd(
                 "numpy.histogramdd: weights must be one for each of the points "
                 f"{aval_of(sample).short()}, got {aval_of(weights).short()}"
             )
+    if weights is not None:
+        (sample, _) = promotion.promote_inexact(sample, weights)
     edges = _edges_of_axes(sample, d, bins, range)
     counts = _histogramdd(
         sample, 1 if weights is None else weights, *edges, weighted=weights is not None

@@ -581,6 +581,8 @@ def ix_(*args: ArrayLike) -> tuple[Array, ...]:
             )
         if aval_of(x).dtype == np.bool_:
             x = creation.asarray(np.nonzero(np.asarray(x))[0])
+        elif aval_of(x).shape == (0,):  # positions, if there were any
+            x = creation.zeros(0, dtypes.canonicalize_dtype(np.int64))
         sizes = [1] * len(args)
         sizes[i] = aval_of(x).shape[0]
         outs.append(

@@ -360,7 +360,7 @@ def expand_dims(a: ArrayLike, axis: int | Shape) -> Array:
 
 
 def _define_at_least(name: str, rank: int, position: Any) -> function_types.AtLeast:
-    def call(*arys: ArrayLike) -> Any:  # one array for one, else a list
+    def call(*arys: ArrayLike) -> Any:  # one array for one, else a tuple
         check_arraylike(name, *arys)
         outs = []
         for x in arys:
@@ -368,7 +368,7 @@ def _define_at_least(name: str, rank: int, position: Any) -> function_types.AtLe
             outs.append(
                 expand_dims(x, position(aval_of(x).ndim)) if missing > 0 else as_is(x)
             )
-        return outs[0] if len(outs) == 1 else outs
+        return outs[0] if len(outs) == 1 else tuple(outs)
 
     described = docstring_examples.describe(
         call,
@@ -379,7 +379,7 @@ def _define_at_least(name: str, rank: int, position: Any) -> function_types.AtLe
       *arys: arrays or numbers.
 
     Returns:
-      An array, or a list of them where several are given.
+      An array, or a tuple of them where several are given.
 
     Source: NumPy, `numpy.{name}`.
 """,
@@ -786,7 +786,7 @@ def broadcast_to(
     return _broadcast_to(array, shape=out_shape)
 
 
-def broadcast_arrays(*args: ArrayLike) -> list[Array]:
+def broadcast_arrays(*args: ArrayLike) -> tuple[Array, ...]:
     """Arrays repeated to their common shape.
 
     Args:
@@ -800,10 +800,10 @@ def broadcast_arrays(*args: ArrayLike) -> list[Array]:
     """
     check_arraylike("broadcast_arrays", *args)
     if not args:
-        return []
+        return ()
     shapes = [aval_of(x).shape for x in args]
     out_shape = promotion.result_shape("broadcast_arrays", shapes)
-    return [broadcast_to(x, out_shape) for x in args]
+    return tuple([broadcast_to(x, out_shape) for x in args])
 
 
 def tile(A: ArrayLike, reps: int | Shape) -> Array:

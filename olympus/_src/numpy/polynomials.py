@@ -215,7 +215,7 @@ def polyder(p: ArrayLike, m: int = 1) -> Array:
     times = operator.index(m)
     if times < 0:
         raise ValueError("Order of derivative must be positive; numpy.polyder")
-    out = creation.asarray(p)
+    (out,) = promotion.promote_inexact(creation.asarray(p))
     for _ in range(times):
         out = _derivative(out)
     return out
@@ -255,7 +255,7 @@ def polyint(p: ArrayLike, m: int = 1, k: OptionalArray = None) -> Array:
         raise ValueError(
             "k must be a scalar or a rank-1 array of length 1 or m; numpy.polyint"
         )
-    out = creation.asarray(p)
+    (out,) = promotion.promote_inexact(creation.asarray(p))
     for c in constants:
         out = _integral(out, c)
     return out

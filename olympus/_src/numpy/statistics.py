@@ -203,6 +203,8 @@ def _cov(
         )
     if dtype is not None:
         x = lax.convert(x, dtype, False)
+    elif aweights is not None:
+        x = promotion.promote_inexact(x, aweights)[0]
     real = dtypes.real_dtype(aval_of(x).dtype)
     n = aval_of(x).shape[1]
     w = None

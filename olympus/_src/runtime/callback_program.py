@@ -22,6 +22,7 @@ import threading
 from collections.abc import Callable, Hashable, Sequence
 from typing import Any, NamedTuple
 
+from olympus._src import native
 from olympus._src.runtime import (
     client,
     compiling,
@@ -53,7 +54,8 @@ class _Level(threading.local):
 _level = _Level()
 
 
-# Held by the one program with callbacks that runs on the usual client.
+# Held by the one program with callbacks that runs on the usual client, where the part
+# in C is not built, which has such a flag of its own.
 _turn_at_home = threading.Lock()
 
 
@@ -184,13 +186,22 @@ class CallbackProgram:
           donated: numbers of arguments whose memory the program may take.
           run: starts it at home, on buffers.
         """
-        run_away = self._runner_away(out_avals, committed, donated)
+        run_away = self._runner_away(out_avals, donated)
+
+        def run_there(buffers: list[Any]) -> list[ArrayImpl]:
+            rows = zip(run_away(buffers), out_avals, strict=True)
+            return [ArrayImpl(buffer, aval, committed) for buffer, aval in rows]
+
         if not self._runs_at_home or not out_avals:
-            return run_away
+            return run_there
+        if native.calls is not None:
+            turn: Callable[[list[Any]], list[ArrayImpl]]
+            turn = run.in_turn((_level, run_away, _wait_for))
+            return turn
 
         def run_to_end(buffers: list[Any]) -> list[ArrayImpl]:
             if _level.depth or not _turn_at_home.acquire(blocking=False):
-                return run_away(buffers)
+                return run_there(buffers)
             try:
                 outs = run(buffers)
                 _wait_for(outs[0]._buffer)
@@ -201,14 +212,14 @@ class CallbackProgram:
         return run_to_end
 
     def _runner_away(
-        self, out_avals: Sequence[Any], committed: bool, donated: Sequence[int]
-    ) -> Callable[[list[Any]], list[ArrayImpl]]:
+        self, out_avals: Sequence[Any], donated: Sequence[int]
+    ) -> Callable[[list[Any]], list[Any]]:
         """A function that runs it on the client of the level, on lent memory."""
         (device,) = self.devices
         home = placement_of(device)
         handlers: dict[int, list[Any]] = {}
 
-        def run(buffers: list[Any]) -> list[ArrayImpl]:
+        def run(buffers: list[Any]) -> list[Any]:
             for buffer in buffers:
                 if buffer.is_deleted():
                     raise deleted_array_error(ArrayImpl(buffer, buffer.aval))
@@ -224,10 +235,8 @@ class CallbackProgram:
             raw = _run_to_end(self.at(depth), lent, handlers[depth])
             for number in donated:
                 transfer.delete_buffer(buffers[number])
-            return [
-                ArrayImpl(_lent(buffer, aval.storage, home), aval, committed)
-                for buffer, aval in zip(raw, out_avals, strict=True)
-            ]
+            rows = zip(raw, out_avals, strict=True)
+            return [_lent(buffer, aval.storage, home) for buffer, aval in rows]
 
         return run
 

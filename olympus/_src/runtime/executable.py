@@ -497,9 +497,10 @@ def _raise_user_error(error: Exception, buffers: list[Any]) -> None:
 
 def _user_error(error: Exception, buffers: list[Any]) -> BaseException:
     """The error a user should see for one that running on buffers raised."""
-    if any(map(_is_deleted, buffers)):
+    explained = host_errors.explain(error)
+    if explained is error and any(map(_is_deleted, buffers)):
         return _deleted_buffer_error(buffers)
-    return host_errors.explain(error)
+    return explained
 
 
 _is_deleted = operator.methodcaller("is_deleted")

@@ -334,7 +334,7 @@ def vq(
       check_finite: not used; it is SciPy's.
 
     Returns:
-      Positions of codes [m], int32, and the distances to them [m].
+      Positions of codes [m], integers, and the distances to them [m].
 
     Raises:
       ValueError: numbers of axes differ, or are not 1 or 2.
@@ -381,5 +381,5 @@ def _vq(obs: Any, codes: Any) -> Any:
         obs, codes = obs[:, None], codes[:, None]
     apart = abs(obs[:, None, :] - codes[None, :, :])
     squares = reductions.sum(apart * apart, axis=-1)
-    nearest = arg_extremes.argmin(squares, axis=-1).astype(np.int32)
+    nearest = arg_extremes.argmin(squares, axis=-1)
     return nearest, reductions.min(squares, axis=-1) ** 0.5

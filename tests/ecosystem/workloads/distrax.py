@@ -127,3 +127,35 @@ def markov_models():
         "density": density,
         "viterbi": hmm.viterbi(observations),
     }
+
+
+def trained_spline_flow():
+    """A coupling flow of splines, fitted by gradients."""
+    mask = jnp.array([True, False])
+    x = 0.5 * jax.random.normal(jax.random.key(5), (16, 2)) + 1.0
+
+    def flow(params):
+        layers = [
+            distrax.MaskedCoupling(
+                mask=mask if i % 2 else ~mask,
+                bijector=lambda p: distrax.RationalQuadraticSpline(p, -3.0, 3.0),
+                conditioner=lambda v, w=w: (v @ w).reshape(*v.shape[:-1], 2, 13),
+            )
+            for i, w in enumerate(params)
+        ]
+        base = distrax.MultivariateNormalDiag(jnp.zeros(2), jnp.ones(2))
+        return distrax.Transformed(base, distrax.Inverse(distrax.Chain(layers)))
+
+    def loss(params):
+        return -jnp.mean(flow(params).log_prob(x))
+
+    def step(params, _):
+        value, grads = jax.value_and_grad(loss)(params)
+        return jax.tree.map(lambda p, g: p - 0.1 * g, params, grads), value
+
+    start = [0.01 * jnp.ones((2, 26)), -0.01 * jnp.ones((2, 26))]
+    params, values = jax.jit(lambda p: jax.lax.scan(step, p, None, length=4))(start)
+    sample, density = flow(params).sample_and_log_prob(
+        seed=jax.random.key(6), sample_shape=(3,)
+    )
+    return {"values": values, "sample": sample, "density": density}

@@ -249,3 +249,33 @@ def enumerations():
 
     chosen = Kind.where(jnp.asarray(True), Kind.second, Kind.first)
     return {"equal": bool(chosen == Kind.second), "text": Kind[chosen]}
+
+
+def ensemble_of_recurrent_networks():
+    """Networks made and applied by `filter_vmap`, which scan over a sequence."""
+
+    class Recurrent(eqx.Module):
+        cell: eqx.nn.GRUCell
+        head: eqx.nn.Linear
+
+        def __init__(self, key):
+            first, second = jax.random.split(key)
+            self.cell = eqx.nn.GRUCell(2, 4, key=first)
+            self.head = eqx.nn.Linear(4, 1, use_bias=False, key=second)
+
+        def __call__(self, xs):
+            def step(state, x):
+                return self.cell(x, state), None
+
+            return self.head(jax.lax.scan(step, jnp.zeros(4), xs)[0])
+
+    networks = eqx.filter_vmap(Recurrent)(jax.random.split(jax.random.key(0), 3))
+    xs = jnp.sin(jnp.arange(10.0)).reshape(5, 2)
+
+    @eqx.filter_jit
+    def outputs(networks):
+        axes = eqx.if_array(0), None
+        return eqx.filter_vmap(lambda n, xs: n(xs), in_axes=axes)(networks, xs)
+
+    grads = eqx.filter_grad(lambda n: jnp.sum(outputs(n) ** 2))(networks)
+    return {"outputs": outputs(networks), "grads": grads.head.weight}

@@ -11,6 +11,7 @@ TOLERANCES = {
     "constrained": 1e-2,
     "quadratic_programs": 1e-2,
     "implicit": 1e-2,
+    "mapped_weights": 1e-2,
 }
 
 
@@ -152,3 +153,19 @@ def line_search():
     x = jnp.array([1.0, -2.0])
     step, state = search.run(1.0, x, descent_direction=-jax.grad(search.fun)(x))
     return {"step": step, "params": state.params}
+
+
+def mapped_weights():
+    """A solver with an implicit derivative, whose loss closes over mapped weights."""
+    x, y = _data()
+    weights = jnp.abs(jax.random.normal(jax.random.key(1), (3, 12))) + 0.1
+
+    def fit(weights):
+        def loss(params):
+            errors = weights * (x @ params - y) ** 2
+            return jnp.mean(errors) + 0.1 * jnp.sum(params**2)
+
+        solver = jaxopt.LBFGS(loss, maxiter=60, tol=1e-6)
+        return solver.run(jnp.zeros(3)).params
+
+    return {"params": jax.vmap(fit)(weights), "jit": jax.jit(jax.vmap(fit))(weights)}

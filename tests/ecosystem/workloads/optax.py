@@ -221,3 +221,58 @@ def contributed():
         "muon": contrib.muon(1e-2),
     }
     return {name: _train(optimizer)[0] for name, optimizer in table.items()}
+
+
+def searching_loop():
+    """L-BFGS with its line search in a `while_loop`, until the gradient is small."""
+
+    def loss(x):
+        return jnp.sum((x[1:] - x[:-1] ** 2) ** 2 + (1 - x[:-1]) ** 2)
+
+    solver = optax.lbfgs()
+    value_and_grad = optax.value_and_grad_from_state(loss)
+
+    def step(carry):
+        x, state = carry
+        value, grad = value_and_grad(x, state=state)
+        updates, state = solver.update(
+            grad, state, x, value=value, grad=grad, value_fn=loss
+        )
+        return optax.apply_updates(x, updates), state
+
+    def is_going_on(carry):
+        count = optax.tree.get(carry[1], "count")
+        norm = optax.tree.norm(optax.tree.get(carry[1], "grad"))
+        return (count == 0) | ((count < 30) & (norm > 1e-3))
+
+    start = jnp.zeros(4)
+    x, _ = jax.jit(
+        lambda x: jax.lax.while_loop(is_going_on, step, (x, solver.init(x)))
+    )(start)
+    return jnp.round(x, 2)
+
+
+def frozen_parts():
+    """Optimizers by labels, of which one accumulates gradients over steps."""
+    params = {"body": jnp.ones(3), "head": jnp.ones(2)}
+    optimizer = optax.multi_transform(
+        {
+            "slow": optax.MultiSteps(optax.sgd(0.1, momentum=0.9), 2),
+            "fast": optax.chain(optax.clip_by_global_norm(1.0), optax.adamw(0.05)),
+        },
+        {"body": "slow", "head": "fast"},
+    )
+
+    def loss(params, scale):
+        return scale * jnp.sum(params["body"] ** 2) + jnp.sum((params["head"] - 2) ** 2)
+
+    @jax.jit
+    def step(carry, scale):
+        params, state = carry
+        value, grads = jax.value_and_grad(loss)(params, scale)
+        updates, state = optimizer.update(grads, state, params)
+        return (optax.apply_updates(params, updates), state), value
+
+    carry = params, optimizer.init(params)
+    (params, _), values = jax.lax.scan(step, carry, jnp.linspace(1.0, 2.0, 7))
+    return {"params": params, "values": values}

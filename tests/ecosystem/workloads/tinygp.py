@@ -134,3 +134,25 @@ def batches():
     )(jnp.array([0.5, 1.0]))
     matrix = kernels.Exp(0.5)(x, x) + 0.1 * jnp.eye(12)
     return {"density": density, "check": jsp.linalg.cholesky(matrix, lower=True)[3, :4]}
+
+
+def kernel_of_dictionaries():
+    """A kernel of one's own, of inputs that are trees."""
+
+    class Groups(tinygp.kernels.Kernel):
+        weights: jax.Array
+
+        def evaluate(self, a, b):
+            near = jnp.exp(-jnp.abs(a["x"] - b["x"]))
+            return near * self.weights[a["group"], b["group"]]
+
+    x = jnp.linspace(0.0, 2.0, 6)
+    inputs = {"x": x, "group": jnp.arange(6) % 2}
+
+    def density(weights):
+        noise = tinygp.noise.Dense(0.1 * jnp.eye(6))
+        process = tinygp.GaussianProcess(Groups(weights), inputs, noise=noise)
+        return process.log_probability(jnp.sin(3 * x))
+
+    weights = jnp.array([[1.0, 0.5], [0.5, 2.0]])
+    return {"density": density(weights), "gradient": jax.grad(density)(weights)}

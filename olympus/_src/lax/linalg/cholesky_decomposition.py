@@ -114,7 +114,9 @@ def cholesky(x: Matrices, *, symmetrize_input: bool = True) -> Array:
        [1. 2.]]
     """
     matrices.check_matrices("cholesky", avals.aval_of(x), square=True)
-    return cholesky_p.bind(matrices.hermitian_part(x) if symmetrize_input else x)
+    # Mirrored for its derivative: values above the diagonal have none.
+    part = matrices.hermitian_part if symmetrize_input else matrices.mirror_lower
+    return cholesky_p.bind(part(x))
 
 
 # -- updates ---------------------------------------------------------------------------

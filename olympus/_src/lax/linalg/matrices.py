@@ -141,6 +141,12 @@ def hermitian_part(x: Any) -> Any:
     return elementwise.div(elementwise.add(x, adjoint(x)), two)
 
 
+def mirror_lower(x: Any) -> Any:
+    """The Hermitian matrices that have the lower triangles of `x`."""
+    inside = _mask_triangle(aval_of(x).shape, 0, elementwise.ge)
+    return elementwise.select(inside, x, adjoint(x))
+
+
 def _mask_triangle(shape: Any, offset: int, direction: Any) -> Any:
     """Where row + offset compares with column."""
     row, column = (

@@ -34,12 +34,12 @@ def cholesky(
 ) -> Array:
     """The triangular factor of positive definite matrices.
 
-    Differs from SciPy: both triangles are read, as `(a + a^H) / 2`; matrices that are
-    not positive definite, or hold NaN, give NaN and no error; `overwrite_a` and
-    `check_finite` have no effect.
+    Differs from SciPy: matrices that are not positive definite, or hold NaN, give NaN
+    and no error; `overwrite_a` and `check_finite` have no effect.
 
     Args:
-      a: Hermitian, positive definite matrices [..., n, n].
+      a: Hermitian, positive definite matrices [..., n, n], of which one triangle is
+        read: the lower one if `lower`, otherwise the upper one.
       lower: return L with `a = L L^H`; otherwise R with `a = R^H R`.
       overwrite_a, check_finite: not used; they are SciPy's.
 
@@ -67,8 +67,9 @@ def cholesky(
 @promotion.program(1, name="cholesky")
 def _cholesky(a: Any, *, lower: bool) -> Any:
     (a,) = promotion.promote_inexact(a)
-    factor = lax_linalg.cholesky(a if lower else matrices.conjugate_if_complex(a))
-    return factor if lower else matrices.transpose_matrices(factor)
+    below = a if lower else matrices.adjoint(a)
+    factor = lax_linalg.cholesky(below, symmetrize_input=False)
+    return factor if lower else matrices.adjoint(factor)
 
 
 def cho_factor(
@@ -79,9 +80,9 @@ def cho_factor(
 ) -> tuple[Array, bool]:
     """As `cholesky`, with which triangle it is, for `cho_solve`.
 
-    Differs from SciPy: both triangles of `a` are read, and the factor's other triangle
-    is zero; matrices that are not positive definite give NaN and no error;
-    `overwrite_a` and `check_finite` have no effect.
+    Differs from SciPy: the factor's other triangle is zero; matrices that are not
+    positive definite give NaN and no error; `overwrite_a` and `check_finite` have no
+    effect.
 
     Args:
       a: Hermitian, positive definite matrices [..., n, n].

@@ -12,6 +12,7 @@ from typing import Any, TypeVar, cast
 
 from olympus._src.core import avals, dtypes, trace
 from olympus._src.interpreters import concrete_arrays, evaluate
+from olympus._src.lax import elementwise as lax
 from olympus._src.lax import sizes
 from olympus._src.numpy import promotion, selection
 from olympus._src.scipy.stats import docstring_examples
@@ -42,6 +43,22 @@ _COMMON = {
     "loc": "shift of the distribution.",
     "scale": "factor by which it is stretched, positive.",
 }
+# Functions whose results are of a dtype of their own, of numbers too, as JAX has it.
+_STRONG = {
+    "bernoulli": ("logpmf", "pmf", "cdf"),
+    "betabinom": ("logpmf", "pmf"),
+    "cauchy": ("logpdf", "pdf", "cdf", "logcdf", "sf", "logsf", "ppf", "isf"),
+    "chi2": ("sf", "logsf"),
+    "geom": ("logpmf", "pmf"),
+    "gumbel_r": ("sf",),
+    "laplace": ("logpdf", "pdf", "cdf"),
+    "logistic": ("logpdf", "pdf", "ppf", "isf"),
+    "nbinom": ("logpmf", "pmf"),
+    "pareto": ("logpdf", "pdf", "cdf", "sf", "logsf", "ppf"),
+    "poisson": ("cdf",),
+}
+# Those of parts with such results that are weak where all arguments are.
+_WEAK = {"gamma": ("sf", "logsf"), "pareto": ("logcdf",)}
 
 
 def functions_of(name: str, what: str, /, **parameters: str) -> Callable[[F], F]:
@@ -60,9 +77,14 @@ def functions_of(name: str, what: str, /, **parameters: str) -> Callable[[F], F]
         code = formula.__code__
         names = code.co_varnames[: code.co_argcount]
         full_name = f"scipy.stats.{name}.{formula.__name__}"
+        is_strong = formula.__name__ in _STRONG.get(name, ())
+        is_weak = formula.__name__ in _WEAK.get(name, ())
 
         def run(*operands: Any) -> Any:
-            return formula(*floating(full_name, names, operands))
+            out = formula(*floating(full_name, names, operands))
+            if is_weak and all(dtypes.dtype_and_weak(x)[1] for x in operands):
+                return lax.convert(out, avals.aval_of(out).dtype, True)
+            return promotion.strong(out) if is_strong else out
 
         run.__name__ = run.__qualname__ = f"{name}_{formula.__name__}"
         function = public(formula, evaluate.fuse(run))

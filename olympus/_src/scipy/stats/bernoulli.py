@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from olympus._src.core.array_type import Array, ArrayLike
+from olympus._src.core.avals import aval_of
 from olympus._src.lax import elementwise as lax
 from olympus._src.scipy.stats.arguments import NAN, functions_of, where
 from olympus._src.scipy.stats.formulas import mask_support, xlog1py, xlogy
@@ -36,4 +37,5 @@ def cdf(k: ArrayLike, p: ArrayLike) -> Array:
 
 @_function
 def ppf(q: ArrayLike, p: ArrayLike) -> Array:
-    return where(_is_chance(p) & _is_chance(q), where(q <= 1 - p, 0, 1), NAN)
+    out = lax.convert(q > 1 - p, aval_of(q).dtype, False)
+    return where(_is_chance(p) & _is_chance(q), out, NAN)

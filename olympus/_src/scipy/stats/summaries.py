@@ -218,7 +218,8 @@ def _mode(a: Any, *, axis: Axis, keepdims: bool) -> Any:
     # A run of equals is as long as its last place is from its first.
     before = index_routines.take(ordered, np.maximum(np.arange(n) - 1, 0), line)
     same = (ordered == before) | ((ordered != ordered) & (before != before))
-    at = shaping.broadcasted_iota(np.int32, aval.shape, line)
+    integer = dtypes.canonicalize_dtype(np.int64)
+    at = shaping.broadcasted_iota(integer, aval.shape, line)
     starts = (at == 0) | ~same
     length = at - cumulative.cummax(where(starts, at, 0), axis=line) + 1
     best = arg_extremes.argmax(length, line, keepdims=True)
