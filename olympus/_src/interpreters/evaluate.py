@@ -65,7 +65,7 @@ def _needs_full_build(program: ir.Olympuspr) -> bool:
     )
 
 
-def _compile_eager(lowered: lowered_programs.LoweredProgram) -> CompiledProgram:
+def compile_eager(lowered: lowered_programs.LoweredProgram) -> CompiledProgram:
     """Compiles a program made for one eager operation."""
     return build(lowered, tuple(eager_options(lowered)))
 
@@ -127,7 +127,7 @@ def _program_for(
     forget_lines(program)
     with operations.noted(p.name, in_avals, params, device) as note:
         lowered = lowered_programs.lower(program, consts, name=p.name, device=device)
-        compiled = note.adopt(lowered, _compile_eager(lowered))
+        compiled = note.adopt(lowered, compile_eager(lowered))
     if key is not None and p.rules_are_fixed and _are_told_by_value(params):
         make_room(_programs)
         _programs[by_device] = compiled
@@ -296,7 +296,7 @@ class _Fused:
         code = source_info.function_code(fun)
         with operations.noted(name, in_avals, static, place, code=code) as note:
             lowered = lowered_programs.lower(program, consts, name=name, device=place)
-            compiled = _compile_eager(lowered) if quick else build(lowered)
+            compiled = compile_eager(lowered) if quick else build(lowered)
             note.adopt(lowered, compiled)
         self.compiled = compiled
         self.container = container
