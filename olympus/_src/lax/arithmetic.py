@@ -217,6 +217,7 @@ div_p = elementwise(
     checkify=_div_checkify,
     taylor=_div_taylor,
     cost=Cost.EXPENSIVE,
+    cost_by_spread=Cost.CHEAP,  # XLA multiplies by what it has divided 1 by
 )
 
 

@@ -670,6 +670,7 @@ def reduction(
         lower=lower or fold,
         batch=reduction_batch,
         reference=reference,
+        fuses_operands=True,
         **rules,
     )
 
