@@ -11,6 +11,15 @@ from olympus._src.api.placement import (
     with_sharding_constraint,
 )
 from olympus._src.calls.composite import composite
+from olympus._src.calls.single_programs import (
+    dynamic_index_in_dim,
+    dynamic_slice,
+    dynamic_slice_in_dim,
+    dynamic_update_index_in_dim,
+    dynamic_update_slice,
+    dynamic_update_slice_in_dim,
+    fft,
+)
 from olympus._src.control_flow.associative_scan import associative_scan
 from olympus._src.control_flow.cond import cond, cond_p, switch
 from olympus._src.control_flow.loops import fori_loop
@@ -267,7 +276,6 @@ from olympus._src.lax.families import (
 )
 from olympus._src.lax.fourier import (
     FftType,
-    fft,
     fft_p,
 )
 from olympus._src.lax.gather import (
@@ -390,16 +398,7 @@ from olympus._src.lax.sizes import (
     dtype,
     shape_as_value,
 )
-from olympus._src.lax.slicing import (
-    dynamic_index_in_dim,
-    dynamic_slice,
-    dynamic_slice_in_dim,
-    dynamic_slice_p,
-    dynamic_update_index_in_dim,
-    dynamic_update_slice,
-    dynamic_update_slice_in_dim,
-    dynamic_update_slice_p,
-)
+from olympus._src.lax.slicing import dynamic_slice_p, dynamic_update_slice_p
 from olympus._src.lax.sorting import (
     sort,
     sort_key_val,

@@ -32,6 +32,10 @@ def normalised(x):
     return x / jnp.sqrt((x * x).mean(-1, keepdims=True) + 1e-5)
 
 
+def softened(x):
+    return x + nn.softmax(x, axis=-1)
+
+
 def slope(y):
     return jnp.stack([y[1], -jnp.sin(y[0]) - 0.1 * y[1]])
 
@@ -104,6 +108,17 @@ REPEATING = {
     ),
     # What the sum reads is there as an array, and made again in the next step.
     "steps that add what a sum gives": (chain(add_sum, 60), np.outer(U, U)),
+    # Sums are fused with what they read, so that it is made for each of them.
+    "normalisations": (chain(normalised, 12), np.outer(U, U)),
+    "their gradients": (
+        olympus.grad(lambda x: jnp.sum(chain(normalised, 12)(x) * jnp.sin(x))),
+        np.outer(U, U),
+    ),
+    # A division by what is spread over rows is a multiplication, which costs little.
+    "normalisations and softmax": (
+        chain(lambda x: softened(normalised(x)), 10),
+        np.outer(U, U)[:9, -16:],
+    ),
     # Each row's cotangent is a part of its own fused program.
     "what unpacked rows are joined of": (
         olympus.grad(recurrence),
@@ -123,7 +138,7 @@ PLAIN = {
         olympus.grad(sum_of(chain(lambda x: jnp.sin(x) * 0.5 + x, 150))),
         U,
     ),
-    "normalisation": (olympus.grad(sum_of(chain(normalised, 30))), np.outer(U, U)),
+    "few normalisations": (chain(normalised, 5), np.outer(U, U)),
     "few steps that add a sum": (chain(add_sum, 12), np.outer(U, U)),
     # Its cotangents are all one number each, which XLA computes by itself.
     "a gradient that is known": (

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import functools
+import pickle
 
 import numpy as np
 import pytest
 
 import olympus
 import olympus.numpy as onp
-from olympus import nn, scipy
+from olympus import lax, nn, scipy
 from olympus._src import native, tree
 
 X = np.linspace(0.1, 0.9, 8).astype(np.float32)
@@ -63,6 +64,25 @@ CALLS = [
     ("unwrap", (10 * X,), {"period": 3.0}),
     ("clip", (X, 0.2, 0.5), {}),
     ("where", (X > 0.5, X, 0), {}),
+    ("clip", (X, 0.5), {}),
+    ("clip", (X, None, 0.5), {}),
+    ("sum", (X,), {"dtype": np.float16}),
+    ("sum", (X,), {"dtype": np.dtype("int32")}),
+    ("sum", (X,), {"dtype": float}),
+    ("sum", (X,), {"initial": 2.5}),
+    ("max", (N,), {"initial": 1}),
+    ("nanmax", (HOLES,), {"axis": 1, "initial": 4}),
+    ("mean", (X,), {"where": X > 0.5}),
+    ("diff", (X,), {"prepend": 0.5, "append": X}),
+    *_each("average", X, weights=X[::-1]),
+    *_each("average", X, returned=True),
+    *_each("fft.fft fft.rfft fft.irfft fft.fftn fft.hfft fft.fftshift", X),
+    *_each("polyder polyint poly sort_complex", X),
+    *_each("linalg.cond linalg.eigvals", M),
+    *_each("polyadd polysub", X, X[:3]),
+    ("lexsort", ([X, N],), {}),
+    ("gradient", (N,), {}),
+    ("broadcast_arrays", (M, X[:3], 2.0), {}),
 ]
 
 
@@ -142,3 +162,88 @@ def test_epsilon_may_be_a_number_or_an_array():
             out = nn.standardize(X, epsilon=epsilon)
             expected = (X - X.mean()) / np.sqrt(X.var() + float(epsilon))
             np.testing.assert_allclose(out, expected, rtol=1e-5)
+
+
+def test_a_dtype_is_told_from_others():
+    for dtype in (np.float16, "int32", np.dtype("int8"), onp.int32, float, int, None):
+        for _ in range(3):
+            out = onp.sum(onp.asarray(X), dtype=dtype)
+            expected = onp.sum.__wrapped__(onp.asarray(X), dtype=dtype)
+            _assert_same(out, expected)
+
+
+def test_a_numpy_mask_may_change():
+    x, mask = onp.asarray(X), np.ones(8, bool)
+    for i in range(8):
+        mask[i] = False
+        assert onp.count_nonzero(onp.where(mask, x, 0)) == 7 - i
+        np.testing.assert_allclose(onp.sum(x, where=mask), X[i + 1 :].sum(), 1e-6)
+
+
+UFUNC_CALLS = [
+    ("maximum", "accumulate", (N,), {}),
+    ("subtract", "accumulate", (N,), {"dtype": np.float32}),
+    ("subtract", "reduce", (N,), {}),
+    ("subtract", "reduce", (M,), {"axis": 1, "keepdims": True}),
+    ("bitwise_xor", "reduce", (N,), {"initial": 5}),
+    ("bitwise_or", "reduce", (N,), {"where": N > 0}),
+    ("add", "reduceat", (N, np.array([0, 3, 5])), {}),
+    ("multiply", "outer", (N, N[:3]), {}),
+]
+
+
+@pytest.mark.parametrize(("name", "method", "args", "kwargs"), UFUNC_CALLS)
+def test_methods_of_ufuncs_are_one_program(name, method, args, kwargs):
+    expected = getattr(getattr(np, name), method)(*args, **kwargs)
+    fun = getattr(getattr(onp, name), method)
+    for _ in range(3):
+        np.testing.assert_array_equal(fun(*args, **kwargs), expected)
+        np.testing.assert_array_equal(
+            olympus.jit(lambda *xs: fun(*xs, **kwargs))(*args), expected
+        )
+
+
+@pytest.mark.parametrize("dtype", [None, "float32", onp.int32, np.float16, float])
+def test_powers_of_numbers_are_kept_by_what_they_are(dtype):
+    for ends in ((0, 2, 3), (0.0, 2.0, 3), (0, 2, 3, False), (0, 2, 3, True, 2)):
+        expected = np.logspace(*ends)
+        for _ in range(3):
+            out = onp.logspace(*ends, dtype=dtype)
+            assert out.dtype == onp.zeros(0, dtype=dtype).dtype
+            np.testing.assert_allclose(out, expected.astype(out.dtype), 1e-3)
+
+
+INDICES = [0, 2, -1, 7, np.int8(-2), np.int64(2**40), -(2**70), np.uint64(2**63)]
+
+
+@pytest.mark.parametrize("index", INDICES)
+def test_positions_of_slices_are_operands(index):
+    x, row = onp.asarray(M), onp.asarray(M[:1])
+    calls = {
+        "dynamic_index_in_dim": (x, index, 1, False),
+        "dynamic_slice_in_dim": (x, index, 2),
+        "dynamic_slice": (x, (index, 0), (2, 2)),
+        "dynamic_update_slice": (x, row, [index, 0]),
+        "dynamic_update_slice_in_dim": (x, row, index, 0),
+        "dynamic_update_index_in_dim": (x, 2.0 * row[0], index, 0),
+    }
+    for name, args in calls.items():
+        fun = getattr(lax, name)
+        expected = fun.__wrapped__(*args) if native.calls else fun(*args)
+        for _ in range(4):
+            _assert_same(fun(*args), expected)
+        assert pickle.loads(pickle.dumps(fun)) is fun
+
+
+def test_functions_of_lax_say_what_is_wrong_at_each_call():
+    for _ in range(3):
+        with pytest.raises(TypeError, match="dynamic_update_slice"):
+            lax.dynamic_update_slice(onp.zeros(3), onp.zeros(2, "int32"), (0,))
+        with pytest.raises(ValueError, match="start index for each"):
+            lax.dynamic_slice(onp.zeros(3), (0, 0), (1,))
+
+
+def test_functions_of_lax_are_operations_where_jit_is_off():
+    with olympus.disable_jit():
+        for _ in range(3):
+            assert lax.dynamic_index_in_dim(onp.arange(3), 1, keepdims=False) == 1

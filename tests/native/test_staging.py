@@ -318,3 +318,46 @@ def test_guards_of_one_thread_hold_there():
     done.set()
     thread.join()
     assert not guards.are_active()
+
+
+WIDE = [
+    np.array([1, -2, 2**40 + 3]),
+    np.array([1, 2**63 + 5], np.uint64),
+    np.array([1.1, -0.0, np.nan, np.inf, 1e-42, 3.0]),
+    np.arange(6.0)[::2],
+    np.arange(6.0).reshape(2, 3).T,
+    np.array([1, 2], np.longlong),
+    np.float64(1.1),
+    np.int64(-3),
+]
+
+
+@pytest.mark.parametrize("value", WIDE, ids=lambda x: f"{x.dtype.str}{x.shape}")
+def test_wide_values_are_narrowed_as_numpy_narrows_them(value):
+    narrow = {"i": np.int32, "u": np.uint32, "f": np.float32}[value.dtype.kind]
+    expected = np.asarray(value).astype(narrow)
+    identity = olympus.jit(lambda x: x)
+    for _ in range(4):
+        for out in (identity(value), onp.positive(value)):
+            assert out.dtype == narrow
+            assert np.asarray(out).tobytes() == expected.tobytes()
+
+
+def test_an_overflow_warns_in_each_call():
+    identity = olympus.jit(lambda x: x)
+    for number in (1.0, 1e300, 2.0, 1e300):
+        if number > 1e38:
+            with pytest.warns(RuntimeWarning, match="overflow"):
+                assert np.isinf(identity(np.array([number]))).all()
+        else:
+            assert identity(np.array([number])) == number
+
+
+def test_wide_values_stay_wide_with_wide_dtypes():
+    identity = olympus.jit(lambda x: x)
+    for wide in (True, False, True):
+        with olympus.enable_x64(wide):
+            for _ in range(3):
+                out = identity(np.array([1.1, 2.2]))
+                assert out.dtype == (np.float64 if wide else np.float32)
+                assert np.asarray(out)[0] == out.dtype.type(1.1)

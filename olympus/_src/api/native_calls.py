@@ -15,7 +15,7 @@ import numpy as np
 
 from olympus._src import native, tree
 from olympus._src.api import signatures
-from olympus._src.core import trace
+from olympus._src.core import scalar_types, trace
 from olympus._src.foundation import caching, config, tracebacks
 from olympus._src.interpreters import concrete_arrays, evaluate
 from olympus._src.interpreters.compiled_programs import CompiledProgram
@@ -113,6 +113,9 @@ if IS_NATIVE:
         add_slot=staging.add,
         delete_buffer=transfer.delete_buffer,
         generic=np.generic,
+        ndarray=np.ndarray,
+        dtype=np.dtype,
+        scalar_type=scalar_types.ScalarType,
     )
     native.calls.use_staging(not guards.are_active())
 

@@ -394,6 +394,17 @@ def subprograms(params: dict[str, Any]) -> Iterator[Olympuspr]:
                 yield item
 
 
+def inner_programs(program: Olympuspr) -> tuple[Olympuspr, ...]:
+    """The programs of a program's equations, of which most have none."""
+    programs: tuple[Olympuspr, ...] = program.derived("inner programs", _find_programs)
+    return programs
+
+
+def _find_programs(program: Olympuspr) -> tuple[Olympuspr, ...]:
+    holders = [e for e in program.eqns if e.params and _holds_programs(e)]
+    return tuple([inner for e in holders for inner in subprograms(e.params)])
+
+
 def map_subprograms(
     program: Olympuspr, change: Callable[[Olympuspr], Olympuspr]
 ) -> Olympuspr:
@@ -401,9 +412,9 @@ def map_subprograms(
 
     The same object where all of them are given back as they are.
     """
-    holders = [i for i, eqn in enumerate(program.eqns) if _holds_programs(eqn)]
-    if not holders:
+    if not inner_programs(program):
         return program
+    holders = [i for i, eqn in enumerate(program.eqns) if _holds_programs(eqn)]
     eqns = list(program.eqns)
     for i in holders:
         eqns[i] = _with_changed_programs(eqns[i], change)

@@ -67,6 +67,10 @@ primitive with one result unwraps.
 Other properties of an operation are fields like its rules:
 
   cost              what making its result again costs      None: it is never made again
+  cost_by_spread    the same, of floats, if its last operand is one number for many
+                    elements; None: as usual
+  fuses_operands    the compiler makes its operands where it reads them, and its result
+                    is an array
   n_operations      about how many operations the compiler sees in its place
   remade            whether a derivative makes it again     None: it is kept
   may_make_nan      whether numbers may give NaN            False: only NaN gives NaN
@@ -231,9 +235,9 @@ class Primitive(RuleDefinitions):
       multiple_results: rules return sequences and `bind` a list.
       file: where the record is written, which errors about missing rules name; None:
         the file at whose top level it is made, or the first that is not of olympus.
-      cost, n_operations, remade, may_make_nan, ends_ref, is_always_followed, is_call,
-        is_high, communicates, needs_full_build, overwrites, exact: see the module's
-        text.
+      cost, cost_by_spread, fuses_operands, n_operations, remade, may_make_nan,
+        ends_ref, is_always_followed, is_call, is_high, communicates, needs_full_build,
+        overwrites, exact: see the module's text.
       rules: the rules, by field name.
     """
 
@@ -243,7 +247,9 @@ class Primitive(RuleDefinitions):
         "abstract_cache",
         "communicates",
         "cost",
+        "cost_by_spread",
         "file",
+        "fuses_operands",
         "ends_ref",
         "exact",
         "is_always_followed",
@@ -300,6 +306,8 @@ class Primitive(RuleDefinitions):
         multiple_results: bool = False,
         file: str | None = None,
         cost: Cost | None = None,
+        cost_by_spread: Cost | None = None,
+        fuses_operands: bool = False,
         n_operations: int = 1,
         remade: Remade | None = None,
         may_make_nan: bool = True,
@@ -317,6 +325,8 @@ class Primitive(RuleDefinitions):
         self.multiple_results = multiple_results
         self.file = file or source_info.defining_file()
         self.cost = cost
+        self.cost_by_spread = cost_by_spread
+        self.fuses_operands = fuses_operands
         self.n_operations = n_operations
         self.remade = remade
         self.may_make_nan = may_make_nan

@@ -148,6 +148,12 @@ def as_operand(x: Any, device: Any = None) -> Any:
 staged_types: dict[Any, Any] = {}
 caching.register(staged_types.clear, "types of NumPy arguments")
 _MAX_STAGED_TYPES = 4096
+# Where values of 64 bits are off, the copy narrows them.
+_NARROWED = {
+    np.dtype(np.int64): np.dtype(np.int32),
+    np.dtype(np.uint64): np.dtype(np.uint32),
+    np.dtype(np.float64): np.dtype(np.float32),
+}
 
 
 def find_staged_type(key: Any, x: Any) -> Any:
@@ -156,7 +162,8 @@ def find_staged_type(key: Any, x: Any) -> Any:
     `as_operand` gives an array of this type on the one device that there is.
     """
     aval = avals_.numpy_aval(x)
-    fits = aval.dtype is x.dtype and aval.storage is aval and aval is avals_.aval_of(x)
+    fits = aval.dtype is x.dtype or aval.dtype is _NARROWED.get(x.dtype)
+    fits = fits and aval.storage is aval and aval is avals_.aval_of(x)
     staged = aval if fits and 0 < x.nbytes <= staging.MAX_BYTES else None
     if len(staged_types) >= _MAX_STAGED_TYPES:
         staged_types.clear()

@@ -13,9 +13,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, TypeVar
 
+import numpy as np
+
 from olympus._src import native, tree
 from olympus._src.core import ir, reads
-from olympus._src.foundation import caching, user_warnings
+from olympus._src.explanations import operations
+from olympus._src.foundation import caching, config, source_info, user_warnings
 from olympus._src.interpreters import (
     compilation,
     concrete_arrays,
@@ -29,24 +32,29 @@ F = TypeVar("F", bound=Callable[..., Any])
 ArrayImpl = concrete_arrays.ArrayImpl
 
 
-def direct(program_name: str, operands: int = 1) -> Callable[[F], F]:
+def direct(
+    program_name: str, operands: int = 1, named: str = "", moves_data: bool = False
+) -> Callable[[F], F]:
     """Has calls of a function run its one program at once, where C can find it.
 
     Args:
       program_name: that of the fused function that it calls.
       operands: how many of its leading arguments are arrays, even where they are
-        numbers or NumPy's arrays; elsewhere numbers are told by value.
+        numbers; elsewhere numbers are told by value. NumPy's arrays are so anywhere.
+      named: names of further arguments that are arrays, in calls that name them.
+      moves_data: the function is several operations that only move data. A program of
+        them, which gives the same bits, is made if there is none.
 
     Returns:
       A decorator. What it gives behaves as the function, which it stands for.
     """
+    names = frozenset(named.split())
 
     def wrap(fun: F) -> F:
         if native.calls is None:
             return fun
-        direct_fun = native.calls.Direct(
-            fun, _learner(fun, program_name, operands), operands
-        )
+        learn = _learner(fun, program_name, operands, names, moves_data)
+        direct_fun = native.calls.Direct(fun, learn, operands, names)
         for name in ("__module__", "__name__", "__qualname__", "__doc__"):
             setattr(direct_fun, name, getattr(fun, name))
         direct_fun.__wrapped__ = getattr(fun, "__wrapped__", fun)
@@ -62,12 +70,20 @@ def is_direct(fun: Any) -> bool:
     return native.calls is not None and type(fun) is native.calls.Direct
 
 
-def _learner(fun: Callable[..., Any], name: str, operands: int) -> Callable[..., Any]:
+def _learner(
+    fun: Callable[..., Any],
+    name: str,
+    operands: int,
+    names: frozenset[str],
+    makes_program: bool,
+) -> Callable[..., Any]:
     def learn(*args: Any, **kwargs: Any) -> Any:
         """The runner for calls of this kind, or None."""
         before = user_warnings.count()
         try:
-            runner = _find_runner(fun, name, _with_operands(args, operands), kwargs)
+            values = [_as_operand(x, i < operands) for i, x in enumerate(args)]
+            named = {key: _as_operand(x, key in names) for key, x in kwargs.items()}
+            runner = _find_runner(fun, name, values, named, makes_program)
         except Exception:  # the function needs values, or gives no arrays
             return None
         # A function that warns goes on to warn at each call.
@@ -76,18 +92,17 @@ def _learner(fun: Callable[..., Any], name: str, operands: int) -> Callable[...,
     return learn
 
 
-def _with_operands(args: tuple[Any, ...], operands: int) -> tuple[Any, ...]:
-    """The arguments, with arrays in place of the host's values among the operands."""
-    return (*map(_as_operand, args[:operands]), *args[operands:])
-
-
-def _as_operand(x: Any) -> Any:
+def _as_operand(x: Any, leading: bool) -> Any:
+    """An argument, with arrays in place of values of the host that stand for some."""
     if type(x) in (tuple, list):
-        return type(x)(map(_as_operand, x))
-    return concrete_arrays.as_array(x) if type(x) in concrete_arrays.HOST_TYPES else x
+        return type(x)([_as_operand(part, leading) for part in x])
+    kinds = concrete_arrays.HOST_TYPES if leading else (np.ndarray,)
+    return concrete_arrays.as_array(x) if type(x) in kinds else x
 
 
-def _find_runner(fun: Any, name: str, args: Any, kwargs: Any) -> Any:
+def _find_runner(
+    fun: Any, name: str, args: Any, kwargs: Any, makes_program: bool
+) -> Any:
     arrays: list[ArrayImpl] = []
     _collect((args, tuple(kwargs.values())), arrays)
     in_avals = [x.aval for x in arrays]
@@ -116,7 +131,10 @@ def _find_runner(fun: Any, name: str, args: Any, kwargs: Any) -> Any:
         if compilation.is_loaded(lowered, built):
             loaded = compilation.load(lowered, built)
             return _runner(build(lowered, options, loaded), kind)
-    return None
+    if not makes_program or config.jit_disabled():
+        return None
+    with operations.noted(name, in_avals, {}, code=source_info.function_code(fun)) as n:
+        return _runner(n.adopt(lowered, evaluate.compile_eager(lowered)), kind)
 
 
 def _runner(compiled: Any, kind: Any) -> Any:

@@ -71,7 +71,7 @@ def _needs_full_build(program: ir.Olympuspr) -> bool:
     )
 
 
-def _compile_eager(lowered: lowered_programs.LoweredProgram) -> CompiledProgram:
+def compile_eager(lowered: lowered_programs.LoweredProgram) -> CompiledProgram:
     """Compiles a program made for one eager operation."""
     return build(lowered, tuple(eager_options(lowered)))
 
@@ -142,7 +142,7 @@ def _program_for(
             lowered = lowered_programs.lower(
                 program, consts, name=p.name, device=device
             )
-            compiled = note.adopt(lowered, _compile_eager(lowered))
+            compiled = note.adopt(lowered, compile_eager(lowered))
         if is_kept:
             make_room(_programs)
             _programs[by_device] = compiled
@@ -324,7 +324,7 @@ class _Fused:
                 lowered = lowered_programs.lower(
                     program, consts, name=name, device=place
                 )
-                build_program = _compile_eager if self._quick else build
+                build_program = compile_eager if self._quick else build
                 self._compiled = note.adopt(lowered, build_program(lowered))
         return self._compiled
 

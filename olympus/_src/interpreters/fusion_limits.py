@@ -41,6 +41,9 @@ _REPEATS, _SLACK = 3, 600
 # The same of programs with so many operations that are not fused, as layers of a
 # network have: values pass through memory there anyway, and one more costs little.
 _REPEATS_BETWEEN, _SLACK_BETWEEN, _UNFUSED = 1.5, 300, 8
+# Work that sums make again of what they read, in programs with as many operations that
+# are not fused: layers of a network make some of it, and are fused sooner than kept.
+_REPEATS_OF_SUMS, _SLACK_OF_SUMS = 3, 150
 # More operations in one fused program than XLA takes without harm.
 _LARGEST = 2400
 # Different elements of a value that one fused program makes before XLA keeps it.
@@ -84,7 +87,9 @@ def _limit_fusions(program: ir.Olympuspr, in_bodies: bool) -> ir.Olympuspr:
         return program
     with_barriers = _keep_narrow(flat)
     if _repeats_work(with_barriers):
-        return _keep_apart(with_barriers)
+        return _keep_apart(with_barriers, None)
+    if _sums_repeat_work(with_barriers):
+        return _keep_apart(with_barriers, _find_spread(with_barriers))
     return program if with_barriers is flat else with_barriers
 
 
@@ -189,38 +194,45 @@ class _Fusion:
       apart: values that are read in several fused programs.
       kept: values that are results of fused programs, or of operations never fused.
       repeated: values that are results of fused programs, and made again all the same.
+      spread: values that are one number for many elements; None: it counts not.
       sizes: operations that make a value of kept ones, counted for each way to it.
     """
 
-    def __init__(self, program: ir.Olympuspr) -> None:
+    def __init__(self, program: ir.Olympuspr, sums_repeat: bool = False) -> None:
         self.makers: dict[Any, ir.Eqn] = {}
         self.n_readers = _count_readers(program)
-        self.apart = _read_apart(program, self.n_readers)
+        self.spread = _find_spread(program) if sums_repeat else None
+        self.apart = _read_apart(program, self.n_readers, self.spread)
         self.kept = {v for v in program.outvars if type(v) is not ir.Literal}
         self.repeated: set[Any] = set()
         self.sizes: dict[Any, int] = {}
-        self._enter(program.eqns)
+        self._enter(program.eqns, sums_repeat)
         self._keep_joined(program.eqns)
 
     def roots(self) -> list[Any]:
         """The results of fused programs."""
         return [v for v in self.kept | self.repeated if v in self.sizes]
 
-    def _enter(self, eqns: Sequence[ir.Eqn]) -> None:
+    def _enter(self, eqns: Sequence[ir.Eqn], sums_repeat: bool) -> None:
         # One loop over local names: each program that is lowered comes through here.
         makers, n_readers, kept = self.makers, self.n_readers, self.kept
         sizes, literal, apart = self.sizes, ir.Literal, self.apart
+        spread = self.spread
         expensive: set[Any] = set()  # values with an expensive operation on their way
         for eqn in eqns:
             cost = eqn.primitive.cost
             if cost is None:
+                fuses = sums_repeat and eqn.primitive.fuses_operands
                 for v in eqn.invars:
                     if type(v) is not literal:
-                        (self.repeated if self._is_narrow(v) else kept).add(v)
+                        is_repeated = fuses or self._is_narrow(v)
+                        (self.repeated if is_repeated else kept).add(v)
                 for out in eqn.outvars:
                     makers[out] = eqn
                     kept.add(out)
                 continue
+            if cost is _EXPENSIVE:
+                cost = _cost(eqn, spread)
             costly = []
             size = eqn.primitive.n_operations
             for v in eqn.invars:
@@ -269,7 +281,7 @@ class _Fusion:
                 wide += source is None or source.primitive.cost is not _SPREAD
         return wide < 2
 
-    def count(self, root: Any, budget: int) -> int:
+    def count(self, root: Any, budget: float) -> int:
         """Operations of the fused program that makes one value; stops above a budget.
 
         A value and the element of it that is made, known by the moves that lead there,
@@ -296,7 +308,31 @@ class _Fusion:
         return done
 
 
-def _read_apart(program: ir.Olympuspr, n_readers: dict[Any, int]) -> set[Any]:
+def _find_spread(program: ir.Olympuspr) -> set[Any]:
+    """Values that are one number for many elements."""
+    spreads = [eqn for eqn in program.eqns if eqn.primitive.cost is _SPREAD]
+    return {v for eqn in spreads for v in eqn.outvars}
+
+
+def _cost(eqn: ir.Eqn, spread: set[Any] | None) -> Cost | None:
+    """The cost of an equation, which what its last operand is may lessen.
+
+    Args:
+      eqn: the equation.
+      spread: values that are one number for many elements; None where that counts not.
+    """
+    lessened = eqn.primitive.cost_by_spread
+    if lessened is None or spread is None:
+        return eqn.primitive.cost
+    last = eqn.invars[-1]
+    is_one = type(last) is ir.Literal or last in spread
+    is_float = dtypes.issubdtype(eqn.outvars[0].aval.dtype, np.floating)
+    return lessened if is_one and is_float else eqn.primitive.cost
+
+
+def _read_apart(
+    program: ir.Olympuspr, n_readers: dict[Any, int], spread: set[Any] | None
+) -> set[Any]:
     """Values that are read in several fused programs, or by one that is written twice.
 
     What reads a value at several places may come together in one fused program, as
@@ -306,7 +342,7 @@ def _read_apart(program: ir.Olympuspr, n_readers: dict[Any, int]) -> set[Any]:
     places = {v: v for v in program.outvars if type(v) is not ir.Literal}
     apart: set[Any] = set()
     for eqn in reversed(program.eqns):
-        cost = eqn.primitive.cost
+        cost = _cost(eqn, spread)
         is_expensive = cost is _EXPENSIVE
         for out in eqn.outvars:
             if cost is None or (is_expensive and n_readers.get(out, 0) > 1):
@@ -335,6 +371,11 @@ def _known_uniform(program: ir.Olympuspr) -> set[Any]:
 
     A barrier would keep it from doing so.
     """
+    known: set[Any] = program.derived("known uniform", _find_uniform)
+    return known
+
+
+def _find_uniform(program: ir.Olympuspr) -> set[Any]:
     uniform: set[Any] = set()
     for eqn in program.eqns:
         cost = eqn.primitive.cost
@@ -351,14 +392,33 @@ def _repeats_work(program: ir.Olympuspr) -> bool:
     n = sum(eqn.primitive.n_operations for eqn in program.eqns)
     if n < _FEW:
         return False
-    fusion = _Fusion(program)
-    roots = fusion.roots()
-    n_unfused = sum(eqn.primitive.cost is None for eqn in program.eqns)
-    between = n_unfused >= _UNFUSED
+    between = _count_unfused(program) >= _UNFUSED
     repeats, slack = (
         (_REPEATS_BETWEEN, _SLACK_BETWEEN) if between else (_REPEATS, _SLACK)
     )
-    budget = repeats * n + slack
+    return _exceeds(_Fusion(program), repeats * n + slack, program)
+
+
+def _sums_repeat_work(program: ir.Olympuspr) -> bool:
+    """Whether they would be so with what sums and maxima make again.
+
+    XLA fuses a reduction with what it reads, and makes that again for other readers. It
+    divides by what is spread from less at the cost of a multiplication.
+    """
+    n = sum(eqn.primitive.n_operations for eqn in program.eqns)
+    if n < _FEW or _count_unfused(program) < _UNFUSED:
+        return False
+    budget = _REPEATS_OF_SUMS * n + _SLACK_OF_SUMS
+    return _exceeds(_Fusion(program, sums_repeat=True), budget, program)
+
+
+def _count_unfused(program: ir.Olympuspr) -> int:
+    return sum(eqn.primitive.cost is None for eqn in program.eqns)
+
+
+def _exceeds(fusion: _Fusion, budget: float, program: ir.Olympuspr) -> bool:
+    """Whether there would be more operations, or too many in one fused program."""
+    roots = fusion.roots()
     # Each way counted by itself is the most it can be, and known without counting.
     at_most = [fusion.sizes[v] for v in roots]
     if sum(at_most) <= budget and max(at_most, default=0) <= _LARGEST:
@@ -378,7 +438,7 @@ def _repeats_work(program: ir.Olympuspr) -> bool:
 # -- barriers --------------------------------------------------------------------------
 
 
-def _keep_apart(program: ir.Olympuspr) -> ir.Olympuspr:
+def _keep_apart(program: ir.Olympuspr, spread: set[Any] | None) -> ir.Olympuspr:
     """The program with barriers behind values that would be made again too often.
 
     A barrier also follows what is read several times and has an expensive
@@ -392,15 +452,17 @@ def _keep_apart(program: ir.Olympuspr) -> ir.Olympuspr:
     replacements: dict[Any, Any] = {}
     eqns: list[ir.Eqn] = []
     for eqn in program.eqns:
+        cost = _cost(eqn, spread)
         if replacements and not replacements.keys().isdisjoint(_variables(eqn)):
             eqn = eqn.replace(invars=[_read(replacements, v) for v in eqn.invars])
         eqns.append(eqn)
-        cost = eqn.primitive.cost
         if cost is None:
             continue
-        size = eqn.primitive.n_operations
-        size += sum(sizes.get(v, 0) for v in eqn.invars if type(v) is ir.Var)
-        costly = any(v in expensive for v in eqn.invars if type(v) is ir.Var)
+        size, costly = eqn.primitive.n_operations, False
+        for v in eqn.invars:
+            if v in sizes:  # neither a literal, nor an argument
+                size += sizes[v]
+                costly = costly or v in expensive
         apart = []
         for v in eqn.outvars:
             again = n_readers.get(v, 0) > 1

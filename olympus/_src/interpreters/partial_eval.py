@@ -501,10 +501,7 @@ def _needs_expansion(program: ir.Olympuspr, target: _Target) -> bool:
         few = p.rewrite is not None or p.decompose is not None
         if few and _replacement(eqn, target) is not None:
             return True
-        for inner in ir.subprograms(eqn.params) if eqn.params else ():
-            if _needs_expansion(inner, target):
-                return True
-    return False
+    return any(_needs_expansion(p, target) for p in ir.inner_programs(program))
 
 
 def _replacement(eqn: ir.Eqn, target: _Target) -> Any:

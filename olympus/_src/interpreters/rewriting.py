@@ -25,12 +25,9 @@ def holds(program: ir.Olympuspr, what: str, look: Callable[..., bool]) -> bool:
     """
 
     def find(program: ir.Olympuspr) -> bool:
-        return look(program) or any(
-            holds(inner, what, look)
-            for eqn in program.eqns
-            if eqn.params
-            for inner in ir.subprograms(eqn.params)
-        )
+        if look(program):
+            return True
+        return any(holds(inner, what, look) for inner in ir.inner_programs(program))
 
     return bool(program.derived(what, find))
 

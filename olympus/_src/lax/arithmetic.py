@@ -222,6 +222,7 @@ div_p = elementwise(
     taylor=_div_taylor,
     cost=Cost.EXPENSIVE,
     exact=Exact.FLOATS,
+    cost_by_spread=Cost.CHEAP,  # XLA multiplies by what it has divided 1 by
 )
 
 

@@ -668,6 +668,7 @@ def reduction(
         lower=lower or fold,
         batch=reduction_batch,
         reference=reference,
+        fuses_operands=True,
         **rules,
     )
 
@@ -741,14 +742,11 @@ def _reduce_sum_transpose(cts: Any, x: Any, *, axes: Any) -> Any:
     if type(cts[0]) is Zero:
         return [Zero(x.aval)]
     kept_axes = tuple(i for i in range(x.aval.ndim) if i not in axes)
-    return [
-        broadcast_in_dim_p.bind(
-            cts[0],
-            shape=x.aval.shape,
-            broadcast_dimensions=kept_axes,
-            sharding=x.aval.to_cotangent().explicit,
-        )
-    ]
+    sharding = x.aval.to_cotangent().explicit
+    out = broadcast_in_dim_p.bind(
+        cts[0], shape=x.aval.shape, broadcast_dimensions=kept_axes, sharding=sharding
+    )
+    return [out]
 
 
 reduce_sum_p = reduction(

@@ -33,6 +33,11 @@ def loses_nan(platform: str, dtype: Any) -> bool:
     return platform == "cpu" and dtypes.issubdtype(dtype, np.floating)
 
 
+def suits_library(aval: Any) -> bool:
+    """Whether XLA has a kernel for folds of an array: compiled before, without NaN."""
+    return not types.has_symbolic_size(aval) and aval.size >= _FEWEST_SUMMED
+
+
 def widens(platform: str, dtype: Any) -> bool:
     """Whether comparisons in folds take long, and less in float32."""
     return loses_nan(platform, dtype) and dtypes.itemsize_bits(dtype) < 32

@@ -43,11 +43,11 @@ def _keep_axes(reduced: Any, shape: Any, axes: Any) -> Any:
 
 @takes_primitive
 def _extreme_jvp(
-    p: Primitive, primals: Any, tangents: Any, *, axes: Any, **_: Any
+    p: Primitive, primals: Any, tangents: Any, *, axes: Any, **params: Any
 ) -> Any:
     """The tangent is the mean of the tangents of the elements that are extreme."""
     (x,), (t,) = primals, tangents
-    out = p.bind(x, axes=axes)
+    out = p.bind(x, axes=axes, **params)
     if type(t) is Zero:
         return out, Zero(avals.aval_of(out).to_tangent())
     shape, dtype = avals.aval_of(x).shape, avals.aval_of(t).dtype
@@ -59,12 +59,18 @@ def _extreme_jvp(
 
 
 def _extreme_lower(hlo: str, identity: Any) -> Any:
-    def lower(ctx: Any, x: str, *, axes: Any) -> Any:
-        if nan_extremes.loses_nan(ctx.platform, ctx.avals_in[0].dtype):
+    def lower(ctx: Any, x: str, *, axes: Any, keeps_nan: bool = True) -> Any:
+        (aval,) = ctx.avals_in
+        may_lose = not keeps_nan and nan_extremes.suits_library(aval)
+        if not may_lose and nan_extremes.loses_nan(ctx.platform, aval.dtype):
             return nan_extremes.emit_reduce(ctx, hlo, identity, x, axes)
         return families.emit_reduction(ctx, x, hlo, identity, axes)
 
     return lower
+
+
+def _max_reference(x: Any, *, axes: Any, keeps_nan: bool = True) -> Any:
+    return np.max(x, axis=axes, initial=families.lowest(x.dtype))
 
 
 reduce_max_p = reduction(
@@ -72,7 +78,8 @@ reduce_max_p = reduction(
     hlo="stablehlo.maximum",
     identity=families.lowest,
     accepts=_ORDERED,
-    reference=lambda x, *, axes: np.max(x, axis=axes, initial=families.lowest(x.dtype)),
+    reference=_max_reference,
+    print=lambda eqn: [("axes", eqn.params["axes"])],
     may_make_nan=False,
     jvp=_extreme_jvp,
     lower=_extreme_lower("stablehlo.maximum", families.lowest),
@@ -352,6 +359,15 @@ def reduce_max(
     if out_sharding is not None:
         return _divide(reduce_max, operand, axes, out_sharding)
     return _reduce(reduce_max_p, operand, axes)
+
+
+def reduce_number_max(operand: ArrayLike, axes: Shape) -> Array:
+    """`reduce_max`, but a number or NaN where an element is NaN.
+
+    For what is NaN then anyway, by what else it is made of: the library that XLA has
+    for large arrays keeps no NaN, and needs no compilation.
+    """
+    return reduce_max_p.bind(operand, axes=axes, keeps_nan=False)
 
 
 def reduce_min(

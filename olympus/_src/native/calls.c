@@ -13,10 +13,12 @@
 
 #define PY_SSIZE_T_CLEAN
 #include <Python.h>
+#include <math.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <structmember.h>
 
-#define VERSION 8 /* of what Python passes to and takes from this module */
+#define VERSION 9 /* of what Python passes to and takes from this module */
 
 #define N_PLACES 4
 
@@ -25,6 +27,8 @@
 static struct {
   PyTypeObject *array_type;   /* ArrayImpl */
   PyTypeObject *generic;      /* the base of NumPy's scalars */
+  PyTypeObject *ndarray, *dtype; /* NumPy's */
+  PyTypeObject *scalar_type;  /* the class of `numpy.float32` and others */
   Py_ssize_t buffer, aval, committed, host; /* offsets of its slots */
   PyObject *current;          /* what tracing knows of the running thread */
   PyObject *eval_trace;       /* its trace when nothing is traced */
@@ -1114,6 +1118,7 @@ typedef struct {
   PyObject *fun;
   PyObject *learn; /* gives what runs calls like one, or None */
   PyObject *table; /* by key: how many calls there were, a Runner, or False for never */
+  PyObject *named; /* arguments that are as the leading operands, if given by name */
   PyObject *dict, *weakrefs;
   Py_ssize_t operands; /* how many leading arguments are arrays, where they are numbers */
 } Direct;
@@ -1121,8 +1126,43 @@ typedef struct {
 #define MAX_DIRECT 1024
 #define PLAIN_CALLS 4 /* of a kind, before one is learnt: most have no more */
 
-/* `leading`: whether values of the host stand for arrays, as they do among the leading
-   operands. Anywhere else numbers are told by value, and NumPy's arrays not at all. */
+/* A dtype, or what stands for one: a class is told by its identity. */
+static int walk_dtype(Walk *walk, PyObject *value) {
+  if (Py_IS_TYPE(value, shared.scalar_type)) { /* past its methods, which are Python's */
+    TRY(row_add(&walk->tokens, (PyObject *)shared.scalar_type));
+    TRY(row_take(&walk->tokens, PyObject_GetAttr(value, names.dtype)));
+    return WALKED;
+  }
+  if (!PyType_CheckExact(value) && !PyObject_TypeCheck(value, shared.dtype))
+    return UNKNOWN;
+  TRY(row_add(&walk->tokens, (PyObject *)Py_TYPE(value)));
+  TRY(row_add(&walk->tokens, value));
+  return WALKED;
+}
+
+/* Whether an integer of NumPy's keeps its value in an array of 32 bits; others may. */
+static int keeps_value(PyObject *value) {
+  if (!PyObject_TypeCheck(value, shared.generic) || !PyIndex_Check(value)) return 1;
+  PyObject *number = PyNumber_Index(value);
+  if (number == NULL) { /* a boolean */
+    PyErr_Clear();
+    return 1;
+  }
+  int overflow;
+  long long n = PyLong_AsLongLongAndOverflow(number, &overflow);
+  Py_DECREF(number);
+  return !overflow && n >= INT32_MIN && n <= INT32_MAX;
+}
+
+/* Whether a value of the host stands for an array: NumPy's arrays do, and among the
+   leading operands numbers too, which are told by value anywhere else. Functions may
+   know what to do with an integer that an array would not keep. */
+static int is_host_operand(PyObject *value, int leading) {
+  if (!leading) return Py_IS_TYPE(value, shared.ndarray);
+  int known = PySet_Contains(shared.host_types, (PyObject *)Py_TYPE(value));
+  return known > 0 ? keeps_value(value) : known;
+}
+
 static int walk_operand(Walk *walk, PyObject *value, int leading) {
   if (Py_IS_TYPE(value, shared.array_type)) return walk_array(walk, value);
   int is_list = PyList_CheckExact(value);
@@ -1140,11 +1180,11 @@ static int walk_operand(Walk *walk, PyObject *value, int leading) {
     Py_LeaveRecursiveCall();
     return outcome;
   }
-  int known = leading ? PySet_Contains(shared.host_types, (PyObject *)Py_TYPE(value)) : 0;
+  int known = is_host_operand(value, leading);
   if (known != 0) return known < 0 ? FAILED : walk_host_value(walk, value);
   if (!PyUnicode_CheckExact(value) && !PyLong_CheckExact(value) &&
-      !PyBool_Check(value) && value != Py_None)
-    return UNKNOWN;
+      !PyFloat_CheckExact(value) && !PyBool_Check(value) && value != Py_None)
+    return walk_dtype(walk, value);
   return walk_static(walk, value);
 }
 
@@ -1159,8 +1199,11 @@ static int find_direct_key(Direct *self, Walk *walk, PyObject *const *args,
   }
   Py_ssize_t nkw = kwnames == NULL ? 0 : PyTuple_GET_SIZE(kwnames);
   for (Py_ssize_t i = 0; i < nkw; i++) {
-    TRY(row_add(tokens, PyTuple_GET_ITEM(kwnames, i)));
-    int outcome = walk_operand(walk, args[nargs + i], 0);
+    PyObject *name = PyTuple_GET_ITEM(kwnames, i);
+    TRY(row_add(tokens, name));
+    int is_operand = PySet_Contains(self->named, name);
+    TRY(is_operand);
+    int outcome = walk_operand(walk, args[nargs + i], is_operand);
     if (outcome != WALKED) return outcome;
   }
   return row_as_tuple(tokens, key);
@@ -1229,10 +1272,11 @@ static PyObject *direct_vectorcall(PyObject *object, PyObject *const *args,
 }
 
 static PyObject *direct_new(PyTypeObject *type, PyObject *args, PyObject *kwargs) {
-  static char *words[] = {"fun", "learn", "operands", NULL};
-  PyObject *fun, *learn;
+  static char *words[] = {"fun", "learn", "operands", "named", NULL};
+  PyObject *fun, *learn, *named = NULL;
   Py_ssize_t operands;
-  if (!PyArg_ParseTupleAndKeywords(args, kwargs, "OOn", words, &fun, &learn, &operands))
+  if (!PyArg_ParseTupleAndKeywords(args, kwargs, "OOn|O!", words, &fun, &learn, &operands,
+                                   &PyFrozenSet_Type, &named))
     return NULL;
   Direct *self = (Direct *)type->tp_alloc(type, 0);
   if (self == NULL) return NULL;
@@ -1240,9 +1284,10 @@ static PyObject *direct_new(PyTypeObject *type, PyObject *args, PyObject *kwargs
   self->fun = Py_NewRef(fun);
   self->learn = Py_NewRef(learn);
   self->operands = operands;
+  self->named = named == NULL ? PyFrozenSet_New(NULL) : Py_NewRef(named);
   self->table = PyDict_New();
   self->dict = PyDict_New();
-  if (self->table == NULL || self->dict == NULL) {
+  if (self->named == NULL || self->table == NULL || self->dict == NULL) {
     Py_DECREF(self);
     return NULL;
   }
@@ -1381,7 +1426,10 @@ static PyObject *connect(PyObject *module, PyObject *args, PyObject *objects) {
               {"slots", &shared.slots, &PyDict_Type},
               {"add_slot", &shared.add_slot, NULL},
               {"delete_buffer", &shared.delete_buffer, NULL},
-              {"generic", (PyObject **)&shared.generic, &PyType_Type}};
+              {"generic", (PyObject **)&shared.generic, &PyType_Type},
+              {"ndarray", (PyObject **)&shared.ndarray, &PyType_Type},
+              {"dtype", (PyObject **)&shared.dtype, NULL},
+              {"scalar_type", (PyObject **)&shared.scalar_type, &PyType_Type}};
   const Py_ssize_t n = sizeof(rows) / sizeof(rows[0]);
   PyObject *values[sizeof(rows) / sizeof(rows[0])];
   if (PyTuple_GET_SIZE(args) > 0 || objects == NULL || PyDict_GET_SIZE(objects) != n)

@@ -54,6 +54,42 @@ static int walk_host_value(Walk *walk, PyObject *value) {
   return outcome;
 }
 
+/* Copies numbers of 64 bits to half the memory, as NumPy converts them; 0 where they
+   are others, or one overflows, of which NumPy warns. */
+static int copy_narrowed(void *memory, PyObject *value, Py_ssize_t size) {
+  Py_buffer from;
+  if (PyObject_GetBuffer(value, &from, PyBUF_C_CONTIGUOUS | PyBUF_FORMAT) < 0) {
+    PyErr_Clear();
+    return 0;
+  }
+  Py_ssize_t n = from.itemsize == 8 && from.len == 2 * size ? size / 4 : 0, i = 0;
+  char kind = from.format != NULL && from.format[1] == 0 ? from.format[0] : 0;
+  if (kind == 'l' || kind == 'L' || kind == 'q' || kind == 'Q') {
+    for (; i < n; i++) ((uint32_t *)memory)[i] = (uint32_t)((const uint64_t *)from.buf)[i];
+  } else if (kind == 'd') {
+    for (; i < n; i++) {
+      double number = ((const double *)from.buf)[i];
+      float narrow = ((float *)memory)[i] = (float)number;
+      if (isinf(narrow) && !isinf(number)) break;
+    }
+  }
+  PyBuffer_Release(&from);
+  return n > 0 && i == n;
+}
+
+/* Copies a value to the memory of a slot; 0, perhaps with an error, if it cannot. */
+static int copy_value(void *memory, PyObject *value, Py_ssize_t size) {
+  Py_buffer from;
+  if (memory == NULL || PyObject_GetBuffer(value, &from, PyBUF_SIMPLE) < 0) {
+    if (memory != NULL) PyErr_Clear(); /* not contiguous */
+    return 0;
+  }
+  int fits = size == from.len, narrows = from.len == 2 * size;
+  if (fits) memcpy(memory, from.buf, size);
+  PyBuffer_Release(&from);
+  return fits || (narrows && copy_narrowed(memory, value, size));
+}
+
 /* A slot that holds the value; NULL without an error where there is none for it. */
 static PyObject *take_slot(PyObject *type, PyObject *value) {
   PyObject *row = PyDict_GetItemWithError(shared.slots, type); /* borrowed */
@@ -62,17 +98,14 @@ static PyObject *take_slot(PyObject *type, PyObject *value) {
     if (!PyErr_Occurred()) Py_XDECREF(PyObject_CallOneArg(shared.add_slot, type));
     return NULL;
   }
-  Py_buffer from;
-  if (PyObject_GetBuffer(value, &from, PyBUF_SIMPLE) < 0) {
-    PyErr_Clear(); /* not contiguous */
-    return NULL;
-  }
   PyObject *slot = Py_NewRef(PyList_GET_ITEM(row, last));
   Py_ssize_t size = PyLong_AsSsize_t(PyTuple_GET_ITEM(slot, 2));
-  if (PyList_SetSlice(row, last, last + 1, NULL) < 0) Py_CLEAR(slot);
-  else if (size != from.len) Py_CLEAR(slot);
-  else memcpy(PyLong_AsVoidPtr(PyTuple_GET_ITEM(slot, 1)), from.buf, size);
-  PyBuffer_Release(&from);
+  if (PyList_SetSlice(row, last, last + 1, NULL) < 0) {
+    Py_CLEAR(slot);
+  } else if (!copy_value(PyLong_AsVoidPtr(PyTuple_GET_ITEM(slot, 1)), value, size)) {
+    if (!PyErr_Occurred()) PyList_Append(row, slot);
+    Py_CLEAR(slot);
+  }
   return slot;
 }
 

@@ -32,6 +32,7 @@ from olympus._src.numpy.softmax_functions import (
 multiply, subtract = arithmetic.multiply, arithmetic.subtract
 
 
+@direct("_logmeanexp")
 def logmeanexp(
     x: ArrayLike,
     axis: Axes = None,
@@ -54,6 +55,14 @@ def logmeanexp(
       >>> nn.logmeanexp(jnp.array([1.0, 1.0]))
       Array(1., dtype=float32)
     """
+    operands, flags = pack_optional(x, where)
+    options = {"axis": axes_of(axis), "keepdims": bool(keepdims), "flags": flags}
+    return _logmeanexp(*operands, **options)
+
+
+@evaluate.fuse
+def _logmeanexp(*operands: Any, axis: Any, keepdims: bool, flags: Any) -> Any:
+    x, where = spread_arrays(operands, flags)
     total = logsumexp(x, axis, keepdims=keepdims, where=where)
     shape = avals.aval_of(x).shape
     mask = promotion.full_shape(True, shape) if where is None else where

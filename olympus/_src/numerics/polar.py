@@ -10,6 +10,7 @@ import numpy as np
 from olympus._src.control_flow import while_loop
 from olympus._src.core import avals, dtypes
 from olympus._src.core.array_type import Array, ArrayLike
+from olympus._src.interpreters import evaluate
 from olympus._src.lax import concatenation, elementwise, linalg, reductions, shaping
 from olympus._src.lax.linalg import matrices
 
@@ -64,7 +65,13 @@ def qdwh(
     precision = float(dtypes.finfo(aval.dtype).eps if eps is None else eps)
     if dynamic_shape is not None:
         x = _mask_outside(x, dynamic_shape)
-    u, num_steps, converged = _iterate(x, bool(is_hermitian), steps, precision)
+    options = {"is_hermitian": bool(is_hermitian), "steps": steps}
+    return _decompose(x, precision=precision, **options)
+
+
+@evaluate.fuse
+def _decompose(x: Any, *, is_hermitian: bool, steps: int, precision: float) -> Any:
+    u, num_steps, converged = _iterate(x, is_hermitian, steps, precision)
     # One step of Newton and Schulz makes the columns orthonormal to the last digit.
     gram = matrices.matmul(matrices.adjoint(u), u)
     u = elementwise.sub(

@@ -713,8 +713,18 @@ def clip(
     if min is not None and max is not None:
         return _clip(x, min, max)
     if min is not None:
-        return maximum(min, x)
-    return positive(x) if max is None else minimum(max, x)
+        return _clip_below(x, min)
+    return positive(x) if max is None else _clip_above(x, max)
+
+
+@program(2, name="clip")
+def _clip_below(x: Any, low: Any) -> Any:
+    return maximum(low, x)
+
+
+@program(2, name="clip")
+def _clip_above(x: Any, high: Any) -> Any:
+    return minimum(high, x)
 
 
 @program(3, name="clip")

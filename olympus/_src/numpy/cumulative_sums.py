@@ -150,7 +150,7 @@ cumulative_prod = _standard("cumulative_prod", cumprod, 1, "Products", widen=Fal
 # -- differences -----------------------------------------------------------------------
 
 
-@direct("_diff")
+@direct("_diff", named="prepend append")
 def diff(
     a: ArrayLike,
     n: int = 1,
@@ -282,8 +282,6 @@ def gradient(
         raise NotImplementedError("numpy.gradient: edge_order must be 1")
     check_arraylike("gradient", f, *varargs)
     axes = reductions.axes_of("gradient", f, reductions.static_axis(axis))
-    kind = dtypes.to_inexact_dtype(aval_of(f).dtype)
-    weak = aval_of(f).weak_type
     spacing: list[Any] = list(varargs) or [None]
     if len(spacing) == 1:
         spacing *= len(axes)
@@ -291,8 +289,6 @@ def gradient(
         raise TypeError(
             f"numpy.gradient: spacings must be one or {len(axes)}, got {len(varargs)}"
         )
-    if not varargs:
-        f = lax.convert(f, kind, weak)
     outs = [
         _slope(f, axis=i) if h is None else _slope(f, h, axis=i)
         for i, h in zip(axes, spacing, strict=True)
@@ -303,6 +299,9 @@ def gradient(
 @promotion.evaluate.fuse
 def _slope(f: Any, h: Any = None, *, axis: int) -> Any:
     if h is None:
+        f = lax.convert(
+            f, dtypes.to_inexact_dtype(aval_of(f).dtype), aval_of(f).weak_type
+        )
         h = promotion.scalar(1, f)
     f, h = promotion.promote_inexact(f, h)
     n = aval_of(f).shape[axis]

@@ -529,6 +529,7 @@ def _eig(a: Any, *, vectors: bool) -> Any:
     )
 
 
+@direct("eig")
 def eigvals(a: Matrices) -> Array:
     """The eigenvalues of general matrices.
 

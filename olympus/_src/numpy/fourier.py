@@ -12,6 +12,7 @@ import numpy as np
 from olympus._src.core import dtypes
 from olympus._src.core.array_type import Array, ArrayLike, Axes, DTypeLike, Placement
 from olympus._src.core.sizes import as_size, is_symbolic
+from olympus._src.interpreters.direct_calls import direct
 from olympus._src.lax import concatenation, families, fourier, shaping
 from olympus._src.lax import elementwise as lax
 from olympus._src.lax import sizes as sizes_
@@ -208,6 +209,7 @@ def _transform_axes(
 # -- along one axis --------------------------------------------------------------------
 
 
+@direct("fft")
 def fft(
     a: ArrayLike, n: int | None = None, axis: int = -1, norm: str | None = None
 ) -> Array:
@@ -239,6 +241,7 @@ def fft(
     return _transform_one_axis("fft", FftType.FFT, a, n, axis, norm)
 
 
+@direct("fft")
 def ifft(
     a: ArrayLike, n: int | None = None, axis: int = -1, norm: str | None = None
 ) -> Array:
@@ -270,6 +273,7 @@ def ifft(
     return _transform_one_axis("ifft", FftType.IFFT, a, n, axis, norm)
 
 
+@direct("fft")
 def rfft(
     a: ArrayLike, n: int | None = None, axis: int = -1, norm: str | None = None
 ) -> Array:
@@ -301,6 +305,7 @@ def rfft(
     return _transform_one_axis("rfft", FftType.RFFT, a, n, axis, norm)
 
 
+@direct("fft")
 def irfft(
     a: ArrayLike, n: int | None = None, axis: int = -1, norm: str | None = None
 ) -> Array:
@@ -332,6 +337,7 @@ def irfft(
     return _transform_one_axis("irfft", FftType.IRFFT, a, n, axis, norm)
 
 
+@direct("fft")
 def hfft(
     a: ArrayLike, n: int | None = None, axis: int = -1, norm: str | None = None
 ) -> Array:
@@ -414,6 +420,7 @@ def _invert_norm(name: str, norm: Any) -> str:
 # -- along several axes ----------------------------------------------------------------
 
 
+@direct("fft")
 def fftn(
     a: ArrayLike,
     s: Sequence[int] | None = None,
@@ -448,6 +455,7 @@ def fftn(
     return _transform_axes("fftn", FftType.FFT, a, s, axes, norm)
 
 
+@direct("fft")
 def fft2(
     a: ArrayLike,
     s: Sequence[int] | None = None,
@@ -480,6 +488,7 @@ def fft2(
     return _transform_axes("fft2", FftType.FFT, a, s, axes, norm, True)
 
 
+@direct("fft")
 def ifftn(
     a: ArrayLike,
     s: Sequence[int] | None = None,
@@ -514,6 +523,7 @@ def ifftn(
     return _transform_axes("ifftn", FftType.IFFT, a, s, axes, norm)
 
 
+@direct("fft")
 def ifft2(
     a: ArrayLike,
     s: Sequence[int] | None = None,
@@ -546,6 +556,7 @@ def ifft2(
     return _transform_axes("ifft2", FftType.IFFT, a, s, axes, norm, True)
 
 
+@direct("fft")
 def rfftn(
     a: ArrayLike,
     s: Sequence[int] | None = None,
@@ -580,6 +591,7 @@ def rfftn(
     return _transform_axes("rfftn", FftType.RFFT, a, s, axes, norm)
 
 
+@direct("fft")
 def rfft2(
     a: ArrayLike,
     s: Sequence[int] | None = None,
@@ -612,6 +624,7 @@ def rfft2(
     return _transform_axes("rfft2", FftType.RFFT, a, s, axes, norm, True)
 
 
+@direct("fft")
 def irfftn(
     a: ArrayLike,
     s: Sequence[int] | None = None,
@@ -647,6 +660,7 @@ def irfftn(
     return _transform_axes("irfftn", FftType.IRFFT, a, s, axes, norm)
 
 
+@direct("fft")
 def irfft2(
     a: ArrayLike,
     s: Sequence[int] | None = None,
@@ -810,6 +824,7 @@ def _shift_by_half(name: str, x: Any, axes: Any, back: bool) -> Any:
     return manipulation.roll(x, tuple(steps), tuple(canonical))
 
 
+@direct("roll")
 def fftshift(x: ArrayLike, axes: Axes = None) -> Array:
     """Moves the zero frequency to the middle.
 
@@ -830,6 +845,7 @@ def fftshift(x: ArrayLike, axes: Axes = None) -> Array:
     return _shift_by_half("fftshift", x, axes, back=False)
 
 
+@direct("roll")
 def ifftshift(x: ArrayLike, axes: Axes = None) -> Array:
     """The inverse of `fftshift`.
 

@@ -289,6 +289,7 @@ def norm(
     return _norm(x, order=ord, axis=static_axis(axis), keepdims=bool(keepdims))
 
 
+@direct("cond")
 def cond(x: ArrayLike, p: int | float | str | None = None) -> Array:
     """The condition number of matrices: the norm times that of the inverse.
 

@@ -786,6 +786,7 @@ def broadcast_to(
     return _broadcast_to(array, shape=out_shape)
 
 
+@direct("broadcast_arrays", 32, moves_data=True)
 def broadcast_arrays(*args: ArrayLike) -> tuple[Array, ...]:
     """Arrays repeated to their common shape.
 

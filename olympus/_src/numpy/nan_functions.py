@@ -114,7 +114,8 @@ def _define_with_dtype(
         dtype="dtype: element type of the result.\n      ", name=name
     )
     summary = f"{what} of the elements that are not NaN.\n"
-    return direct(name)(docstring_examples.describe(call, name, summary + arguments))
+    start_early = direct(name, named="initial")
+    return start_early(docstring_examples.describe(call, name, summary + arguments))
 
 
 def _extreme(
@@ -134,7 +135,8 @@ def _extreme(
 
     summary = f"{what} of the elements that are not NaN; NaN where all are.\n"
     arguments = _ARGUMENTS.format(dtype="", name=name)
-    return direct(name)(docstring_examples.describe(call, name, summary + arguments))
+    start_early = direct(name, named="initial")
+    return start_early(docstring_examples.describe(call, name, summary + arguments))
 
 
 nansum = _define_with_dtype("nansum", reductions.sum, 0, "The sum")

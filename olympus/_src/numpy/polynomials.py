@@ -90,6 +90,7 @@ def _check_powers(name: str, a1: Any, a2: Any) -> None:
         )
 
 
+@direct("polyadd", 2)
 def polyadd(a1: ArrayLike, a2: ArrayLike) -> Array:
     """The sum of two polynomials.
 
@@ -107,6 +108,7 @@ def polyadd(a1: ArrayLike, a2: ArrayLike) -> Array:
     return _polyadd(a1, a2)
 
 
+@direct("polysub", 2)
 def polysub(a1: ArrayLike, a2: ArrayLike) -> Array:
     """The difference of two polynomials.
 
@@ -121,6 +123,11 @@ def polysub(a1: ArrayLike, a2: ArrayLike) -> Array:
       Array([-3, -3, -3], dtype=int32)
     """
     _check_powers("polysub", a1, a2)
+    return _polysub(a1, a2)
+
+
+@promotion.program(2, name="polysub")
+def _polysub(a1: Any, a2: Any) -> Any:
     a1, a2 = promotion.promote_dtypes(a1, a2)
     return _polyadd(a1, arithmetic.negative(a2))
 
@@ -196,6 +203,7 @@ def _polydiv(u: Any, v: Any) -> Any:
     return concatenation.concatenate(parts, 0), u
 
 
+@direct("polyder")
 def polyder(p: ArrayLike, m: int = 1) -> Array:
     """The derivative of a polynomial.
 
@@ -229,6 +237,7 @@ def _derivative(p: Any) -> Any:
     return lax.mul(concatenation.slice_in_dim(p, 0, max(n - 1, 0)), powers)
 
 
+@direct("polyint")
 def polyint(p: ArrayLike, m: int = 1, k: OptionalArray = None) -> Array:
     """The integral of a polynomial.
 
@@ -249,6 +258,8 @@ def polyint(p: ArrayLike, m: int = 1, k: OptionalArray = None) -> Array:
         raise ValueError(
             "Order of integral must be positive (see polyder); numpy.polyint"
         )
+    if k is None and times == 1:
+        return _integral(p)
     constants = [0] * times if k is None else _constants(k)
     constants = constants * times if len(constants) == 1 else constants
     if len(constants) != times:
@@ -270,7 +281,7 @@ def _constants(k: Any) -> list[Any]:
 
 
 @promotion.program(2, name="polyint")
-def _integral(p: Any, c: Any) -> Any:
+def _integral(p: Any, c: Any = 0) -> Any:
     p, c = promotion.promote_mixed(p, c)
     n = aval_of(p).shape[0]
     powers = np.arange(n, 0, -1).astype(aval_of(p).dtype)
@@ -278,6 +289,7 @@ def _integral(p: Any, c: Any) -> Any:
     return concatenation.concatenate([lax.div(p, powers), last], 0)
 
 
+@direct("poly")
 def poly(seq_of_zeros: ArrayLike) -> Array:
     """The polynomial that has given roots and a leading coefficient of one.
 

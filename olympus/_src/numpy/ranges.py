@@ -206,8 +206,8 @@ def linspace(
       >>> onp.linspace(0, 1, 3)
       Array([0. , 0.5, 1. ], dtype=float32)
     """
-    if dtype is None and not retstep and {type(start), type(stop)} <= _NUMBERS:
-        known_values = _remembered(start, stop, num, endpoint, axis)
+    if not retstep and {type(start), type(stop)} <= _NUMBERS:
+        known_values = _remembered(start, stop, num, endpoint, dtype, axis)
         if known_values is not None:
             values, aval = known_values
             array: Any = concrete_arrays.put(values, aval, device)
@@ -239,22 +239,24 @@ _MAX_NUM = 1024  # of numbers that are kept
 _values = caching.Bounded(256, "values of linspace")
 
 
-def _remembered(start: Any, stop: Any, num: Any, endpoint: Any, axis: Any) -> Any:
+def _remembered(
+    start: Any, stop: Any, num: Any, endpoint: Any, dtype: Any, axis: Any
+) -> Any:
     """The values between two numbers and their type; None: not of those kept."""
     if type(num) is not int or not 0 <= num <= _MAX_NUM or axis != 0:
         return None
     ends = caching.exact((start, stop))
-    key = (config.trace_context(), ends, num, bool(endpoint))
+    kind = None if dtype is None else dtypes.check_user_dtype(dtype, "linspace")
+    key = (config.trace_context(), ends, num, bool(endpoint), kind)
     known = _values.get(key)
     if known is None:
         working, _ = dtypes.lattice_result(
             dtypes.dtype_and_weak(start), dtypes.dtype_and_weak(stop)
         )
         working = dtypes.to_inexact_dtype(working)
-        values, _ = _linspace_known(
-            start, stop, num, bool(endpoint), working, working, 0
-        )
-        known = _values[key] = values, ShapedArray(values.shape, working)
+        kind = working if kind is None else kind
+        values, _ = _linspace_known(start, stop, num, bool(endpoint), working, kind, 0)
+        known = _values[key] = values, ShapedArray(values.shape, kind)
     return known
 
 
@@ -335,8 +337,38 @@ def logspace(
       >>> jnp.logspace(0, 3, 4, base=2)
       Array([1., 2., 4., 8.], dtype=float32)
     """
+    key = _key_of_powers(start, stop, num, endpoint, base, dtype, axis)
+    known = None if key is None else _powers.get(key)
+    if known is not None:
+        array: Any = concrete_arrays.put(known[0], known[1], None)
+        return array
     out = arithmetic.power(base, linspace(start, stop, num, endpoint, axis=axis))
-    return out if dtype is None else astype(out, dtype)
+    out = out if dtype is None else astype(out, dtype)
+    if key is not None and type(out) is concrete_arrays.ArrayImpl:
+        values = np.array(out)
+        if np.isfinite(values).all():  # others, each call may look for
+            _powers[key] = values, out.aval
+    return out
+
+
+_powers = caching.Bounded(256, "values of logspace")
+
+
+def _key_of_powers(
+    start: Any, stop: Any, num: Any, endpoint: Any, base: Any, dtype: Any, axis: Any
+) -> Any:
+    """What tells a row of powers of a number whose values are kept; None: no such."""
+    if not {type(start), type(stop), type(base)} <= _NUMBERS or axis != 0:
+        return None
+    if type(num) is not int or not 0 <= num <= _MAX_NUM or not evaluate.is_evaluating():
+        return None
+    kind = None
+    if dtype is not None:
+        kind = dtypes.canonicalize_dtype(dtype)
+        if kind != dtype:  # it is narrowed, which warns
+            return None
+    numbers = caching.exact((start, stop, base))
+    return (config.trace_context(), numbers, num, bool(endpoint), kind)
 
 
 @direct("_geomspace", 2)

@@ -246,7 +246,7 @@ def _sum_up(x: Any, axes: tuple[int, ...]) -> Any:
     return families.reduce_sum_p.bind(x, axes=tuple(sorted(axes)))
 
 
-@direct("_sum")
+@direct("_sum", named="initial")
 def sum(
     a: ArrayLike,
     axis: Axes = None,
@@ -331,7 +331,7 @@ def _prod(
     )
 
 
-@direct("_prod")
+@direct("_prod", named="initial")
 def prod(
     a: ArrayLike,
     axis: Axes = None,
@@ -449,7 +449,7 @@ def _min(
     return _extreme_fold("min", reduce, lax.min_, x, operands, axis, keepdims, flags)
 
 
-@direct("_max")
+@direct("_max", named="initial")
 def max(
     a: ArrayLike,
     axis: Axes = None,
@@ -480,7 +480,7 @@ def max(
     return run(_max, "max", a, out, where, initial, axis=axis, keepdims=keepdims)
 
 
-@direct("_min")
+@direct("_min", named="initial")
 def min(
     a: ArrayLike,
     axis: Axes = None,

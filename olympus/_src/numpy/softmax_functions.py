@@ -11,6 +11,7 @@ from olympus._src.interpreters import evaluate
 from olympus._src.interpreters.direct_calls import direct
 from olympus._src.lax import barriers, shaping, sizes
 from olympus._src.lax import elementwise as lax
+from olympus._src.lax import reductions as lax_reductions
 from olympus._src.numpy import arithmetic, elementary, logic, promotion, reductions
 from olympus._src.numpy.selection import where as choose
 
@@ -100,9 +101,30 @@ def _subtract_largest(x: Any, axis: Any, where: Any) -> Any:
     if not avals.aval_of(x).size:
         return safe
     constant = barriers.stop_gradient(x)
-    largest = reductions.max(constant, axis, None, True, initial=-math.inf, where=where)
+    # A NaN makes the sum of exponentials NaN, and with it all results of its row.
+    largest = _largest_number(constant, axis, where)
     kind = avals.aval_of(safe)  # that of the mask's -inf, where integers are masked
     return subtract(safe, lax.convert(largest, kind.dtype, kind.weak_type))
+
+
+def _largest_number(x: Any, axis: Any, where: Any) -> Any:
+    """The largest element, from -inf, its axes kept, for what is NaN where x is NaN.
+
+    There this may be a number.
+    """
+    if dtypes.kind(avals.aval_of(x).dtype) == "c":
+        return reductions.max(x, axis, None, True, initial=-math.inf, where=where)
+    reductions.check_mask("max", where)
+    return reductions.fold(
+        "max",
+        x,
+        lax_reductions.reduce_number_max,
+        axis=axis,
+        keepdims=True,
+        initial=-math.inf,
+        where=where,
+        combine=lax.max_,
+    )
 
 
 @direct("_log_softmax")
@@ -247,5 +269,5 @@ def _logsumexp(
 def _finite_top(a: Any, axis: Any, where: Any) -> Any:
     """The largest element as a constant, or 0 where that is infinite."""
     real = arithmetic.real(a)
-    top = reductions.max(real, axis, None, True, initial=-math.inf, where=where)
+    top = _largest_number(real, axis, where)
     return barriers.stop_gradient(choose(logic.isfinite(top), top, 0))

@@ -146,6 +146,7 @@ def argsort(
     )
 
 
+@direct("_lexsort")
 def lexsort(
     keys: Arrays,
     axis: int = -1,
@@ -237,6 +238,7 @@ def _check_rank(name: str, a: Any, kth: int, axis: int) -> None:
     sizes_.canonicalize_axis(kth, aval_of(a).shape[i], f"numpy.{name}: kth")
 
 
+@direct("sort_complex")
 def sort_complex(a: ArrayLike) -> Array:
     """The elements as complex numbers, by real part and then by imaginary part.
 

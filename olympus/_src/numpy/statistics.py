@@ -61,6 +61,7 @@ def average(
     returned: bool = ...,
     keepdims: bool = ...,
 ) -> Array | tuple[Array, Array]: ...
+@direct("average", named="weights")
 def average(
     a: ArrayLike,
     axis: Axes = None,
@@ -88,18 +89,23 @@ def average(
     check_arraylike("average", a)
     axis = static_axis(axis)
     if weights is None:
-        mean = reductions.mean(a, axis, keepdims=keepdims)
         if not returned:
-            return mean
-        count = aval_of(a).size // max(aval_of(mean).size, 1)
-        return mean, creation.full_like(mean, count)
+            return reductions.mean(a, axis, keepdims=keepdims)
+        return _mean_and_count(a, axis=axis, keepdims=bool(keepdims))
     check_arraylike("average", a, weights)
-    mean, total = _average(a, weights, axis=axis, keepdims=bool(keepdims))
-    return (mean, total) if returned else mean
+    options = {"returned": bool(returned), "keepdims": bool(keepdims)}
+    return _average(a, weights, axis=axis, **options)
+
+
+@promotion.program(1, name="average")
+def _mean_and_count(a: Any, *, axis: Any, keepdims: bool) -> Any:
+    mean = reductions.mean(a, axis, keepdims=keepdims)
+    count = aval_of(a).size // max(aval_of(mean).size, 1)
+    return mean, creation.full_like(mean, count)
 
 
 @promotion.program(2, name="average")
-def _average(a: Any, w: Any, *, axis: Any, keepdims: bool) -> Any:
+def _average(a: Any, w: Any, *, axis: Any, returned: bool, keepdims: bool) -> Any:
     a, w = promotion.promote_inexact(a, w)
     shape = aval_of(a).shape
     if aval_of(w).shape != shape:
@@ -116,9 +122,8 @@ def _average(a: Any, w: Any, *, axis: Any, keepdims: bool) -> Any:
             )
         w = shaping.broadcast_in_dim(w, shape, (i,))
     total = reductions.sum(w, axis=axis, keepdims=keepdims)
-    return lax.div(
-        reductions.sum(lax.mul(a, w), axis=axis, keepdims=keepdims), total
-    ), total
+    mean = lax.div(reductions.sum(lax.mul(a, w), axis=axis, keepdims=keepdims), total)
+    return (mean, total) if returned else mean
 
 
 # -- covariances -----------------------------------------------------------------------

@@ -17,7 +17,6 @@ from olympus._src.core.array_type import (
 )
 from olympus._src.foundation import source_info, tracebacks
 from olympus._src.interpreters import concrete_arrays
-from olympus._src.lax import shaping
 from olympus._src.numpy import (
     arithmetic,
     at,
@@ -30,7 +29,7 @@ from olympus._src.numpy import (
     reductions,
     ufunc_methods,
 )
-from olympus._src.numpy.promotion import aval_of, check_arraylike
+from olympus._src.numpy.promotion import check_arraylike
 
 _refuse_out = tracebacks.api_boundary(promotion.check_out)
 
@@ -157,11 +156,12 @@ class ufunc:
         promotion.check_out(f"{self.__name__}.reduce", out)
         self._check_binary("reduce")
         if self._reduce is None:
-            return ufunc_methods.reduce(
-                self.__name__,
-                self._call,
+            run = ufunc_methods.program_of(
+                ufunc_methods.reduce, self.__name__, self._call
+            )
+            return run(
                 a,
-                axis=axis,
+                axis=reductions.static_axis(axis),
                 dtype=dtype,
                 keepdims=keepdims,
                 initial=initial,
@@ -193,9 +193,10 @@ class ufunc:
         promotion.check_out(f"{self.__name__}.accumulate", out)
         self._check_binary("accumulate")
         if self._accumulate is None:
-            return ufunc_methods.accumulate(
-                self.__name__, self._call, a, axis=axis, dtype=dtype
+            run = ufunc_methods.program_of(
+                ufunc_methods.accumulate, self.__name__, self._call
             )
+            return run(a, axis=axis, dtype=dtype)
         return self._accumulate(a, axis=axis, dtype=dtype)
 
     def outer(self, A: ArrayLike, B: ArrayLike, /) -> Array:
@@ -203,12 +204,9 @@ class ufunc:
         check_arraylike(f"{self.__name__}.outer", A, B)
         if self.nin != 2:
             raise ValueError(f"outer only supported for binary ufuncs, got {self!r}")
-        rank = aval_of(B).ndim
         first: Any = concrete_arrays.as_array_or_tracer(A)
-        shape = aval_of(first).shape
-        columns = shaping.reshape(first, (*shape, *[1] * rank))
-        out: Any = self(*promotion.align_ranks(columns, B))  # one, of two operands
-        return out
+        run = ufunc_methods.program_of(ufunc_methods.outer, self.__name__, self._call)
+        return run(first, B)
 
     def at(
         self,
@@ -262,9 +260,10 @@ class ufunc:
         self._check_binary("reduceat")
         if self._reduceat is not None:
             return self._reduceat(a, indices, axis=axis, dtype=dtype)
-        return ufunc_methods.reduce_segments(
-            self.__name__, self._call, a, indices, axis=axis, dtype=dtype
+        run = ufunc_methods.program_of(
+            ufunc_methods.reduce_segments, self.__name__, self._call
         )
+        return run(a, indices, axis=axis, dtype=dtype)
 
 
 def frompyfunc(

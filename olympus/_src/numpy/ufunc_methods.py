@@ -6,6 +6,7 @@ order of the elements, so `f` need not be associative.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from typing import Any
 
@@ -14,6 +15,7 @@ import numpy as np
 from olympus._src.api import shapes, staging
 from olympus._src.control_flow import scan as scan_
 from olympus._src.foundation import caching
+from olympus._src.interpreters import evaluate
 from olympus._src.lax import concatenation, shaping, sizes
 from olympus._src.lax import elementwise as lax
 from olympus._src.numpy import at, creation, manipulation, promotion, selection
@@ -92,6 +94,14 @@ def accumulate(name: str, f: Function, a: Any, *, axis: int, dtype: Any = None) 
     return manipulation.moveaxis(out, 0, axis)
 
 
+def outer(name: str, f: Function, a: Any, b: Any) -> Any:
+    """`f` of each element of `a` with each of `b`."""
+    del name
+    rank, shape = aval_of(b).ndim, aval_of(a).shape
+    columns = shaping.reshape(a, (*shape, *[1] * rank))
+    return f(*promotion.align_ranks(columns, b))
+
+
 def reduce_segments(
     name: str, f: Function, a: Any, indices: Any, *, axis: int, dtype: Any = None
 ) -> Any:
@@ -144,6 +154,31 @@ def update_at(f: Function, a: Any, indices: Any, *operands: Any) -> Any:
     step = _step(_update, f, aval_of(x).dtype)
     out, _ = scan_.scan(step, flat, tuple(columns))
     return shaping.reshape(out, shape)
+
+
+# -- whole folds -----------------------------------------------------------------------
+
+
+def program_of(fold: Function, name: str, f: Function) -> Function:
+    """A fold of this module over `f`: one program where `f` is the library's own."""
+    if f not in _own:
+        return functools.partial(fold, name, f)
+    run = _own_folds.get((fold, f))
+    if run is None:
+        run = _own_folds.setdefault((fold, f), _fuse_fold(fold, name, f))
+    return run
+
+
+# Their programs are emptied with those of other fused functions.
+_own_folds: dict[Any, Function] = {}
+
+
+def _fuse_fold(fold: Function, name: str, f: Function) -> Function:
+    def run(*arrays: Any, **options: Any) -> Any:
+        return fold(name, f, *arrays, **options)
+
+    run.__name__ = f"{name}_{fold.__name__}"
+    return evaluate.fuse(run)
 
 
 # -- steps -----------------------------------------------------------------------------
