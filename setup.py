@@ -33,7 +33,7 @@ class OptionalExtension(build_ext):
         )
 
 
-PARTS = {"calls": ["host_values.h", "results.h"], "products": []}
+PARTS = {"calls": ["direct.h", "host_values.h", "results.h"], "products": []}
 EXTENSIONS = [
     Extension(
         f"olympus._src.native.{name}",
