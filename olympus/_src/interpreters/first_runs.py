@@ -146,6 +146,8 @@ class Plan:
             if eqn.primitive.exact is Exact.MOVES:
                 moved.update(outs)
             n_roundings += rounds
+            if not _fits(list(eqn.params.values())):
+                raise _Refused  # which the compiler has something to say about
             reference = eqn.primitive.reference
             self._steps.append((reference, ins, eqn.params, outs, check))
         if elements > _MAX_ELEMENTS or n_roundings > 1:
@@ -187,6 +189,13 @@ class Plan:
 
 
 _VARYING = object()
+
+
+def _fits(value: Any) -> bool:
+    """Whether all integers in parameters have at most 64 bits."""
+    if type(value) in (tuple, list):
+        return all(map(_fits, value))
+    return type(value) is not int or -(2**63) <= value < 2**63
 
 
 def _size_of(aval: Any, dtypes: frozenset[Any]) -> int:
