@@ -26,8 +26,8 @@ def nothing_is_compiled():
 
 
 @pytest.fixture
-def compiled(monkeypatch):
-    """The names of the programs that were compiled."""
+def compiled_names(monkeypatch):
+    """Those of the programs that were compiled."""
     names = []
     load = compilation.load
 
@@ -211,23 +211,23 @@ def test_every_exact_operation_has_a_reference():
 # -- which calls -----------------------------------------------------------------------
 
 
-def test_the_first_three_calls_compile_nothing(compiled):
+def test_the_first_three_calls_compile_nothing(compiled_names):
     x = jnp.arange(6.0) + np.arange(6, dtype=F32)
     for _ in range(3):
         y = x * x
-    assert compiled == []
+    assert compiled_names == []
     np.testing.assert_array_equal(y, np.asarray(x) ** 2)
     y = x * x
-    assert compiled == ["multiply"]
+    assert compiled_names == ["multiply"]
 
 
-def test_operations_of_lax_too(compiled):
+def test_operations_of_lax_too(compiled_names):
     x = jnp.arange(6.0)
     for _ in range(3):
         lax.mul(x, x)
-    assert compiled == []
+    assert compiled_names == []
     lax.mul(x, x)
-    assert compiled == ["mul"]
+    assert compiled_names == ["mul"]
 
 
 @pytest.mark.parametrize(
@@ -241,31 +241,31 @@ def test_operations_of_lax_too(compiled):
     ],
     ids=["sine", "sum", "product", "quotient", "complex"],
 )
-def test_what_could_have_other_bits_is_compiled(fun, compiled):
+def test_what_could_have_other_bits_is_compiled(fun, compiled_names):
     fun(jnp.asarray(np.linspace(0.1, 1, 5, dtype=F32)))
-    assert compiled
+    assert compiled_names
 
 
 @pytest.mark.parametrize("value", [np.nan, 1e-40, TINY])
-def test_values_that_could_have_other_bits_are_compiled(value, compiled):
+def test_values_that_could_have_other_bits_are_compiled(value, compiled_names):
     x = jnp.asarray(np.array([1.0, value], F32))
     x * x
-    assert compiled == ["multiply"]
+    assert compiled_names == ["multiply"]
 
 
-def test_large_arrays_are_compiled(compiled):
+def test_large_arrays_are_compiled(compiled_names):
     x = jnp.asarray(np.ones(10_000, F32))
     x * x
-    assert compiled == ["multiply"]
+    assert compiled_names == ["multiply"]
     with pytest.raises(ValueError, match="no more than"):
         lax.broadcasted_iota("int8", (2**40, 0, 2**40), 0)
 
 
-def test_the_setting(compiled):
+def test_the_setting(compiled_names):
     x = jnp.asarray(np.ones(5, F32))
     with by_numpy(False):
         x * x
-    assert compiled == ["multiply"]
+    assert compiled_names == ["multiply"]
 
 
 @pytest.mark.parametrize(
@@ -273,14 +273,14 @@ def test_the_setting(compiled):
     [olympus.log_compiles, olympus.explain_cache_misses, olympus.debug_nans],
     ids=["log_compiles", "explain_cache_misses", "debug_nans"],
 )
-def test_settings_that_watch_programs(setting, compiled, caplog):
+def test_settings_that_watch_programs(setting, compiled_names, caplog):
     x = jnp.asarray(np.ones(5, F32))
     with setting(True):
         x * x
-    assert "multiply" in compiled
+    assert "multiply" in compiled_names
 
 
-def test_a_primitive_with_a_rule_of_a_library_is_compiled(compiled):
+def test_a_primitive_with_a_rule_of_a_library_is_compiled(compiled_names):
     tripled = primitive.Primitive(
         "tripled",
         abstract=lambda x: x,
@@ -290,13 +290,13 @@ def test_a_primitive_with_a_rule_of_a_library_is_compiled(compiled):
     )
     x = jnp.ones(3)
     np.testing.assert_array_equal(tripled.bind(x), 1)
-    assert compiled == []
+    assert compiled_names == []
     tripled.set_rule(
         "lower",
         lambda ctx, x: ctx.block.elementwise("stablehlo.negate", [x], ctx.avals_out[0]),
     )
     np.testing.assert_array_equal(tripled.bind(x), -1)
-    assert compiled == ["tripled"]
+    assert compiled_names == ["tripled"]
 
 
 # -- arrays ----------------------------------------------------------------------------
@@ -322,15 +322,15 @@ def test_a_deleted_operand_is_an_error():
             lax.neg(x)
 
 
-def test_a_guard_of_transfers_sees_no_more_than_before(compiled):
+def test_a_guard_of_transfers_sees_no_more_than_before(compiled_names):
     x = jnp.asarray(np.ones(3, F32))
     with olympus.transfer_guard("disallow"):
         y = x * x
-    assert compiled == ["multiply"]
+    assert compiled_names == ["multiply"]
     np.testing.assert_array_equal(y, 1)
 
 
-def test_operands_are_not_waited_for(compiled):
+def test_operands_are_not_waited_for(compiled_names):
     def spin(x):
         return lax.fori_loop(0, 20_000, lambda i, x: jnp.sin(x) + 1, x)
 
@@ -340,7 +340,7 @@ def test_operands_are_not_waited_for(compiled):
     y = slow(x)
     is_late = not y.is_ready()
     z = lax.neg(y)
-    assert ("neg" in compiled) or not is_late
+    assert ("neg" in compiled_names) or not is_late
     np.testing.assert_array_equal(z, -np.asarray(y))
 
 

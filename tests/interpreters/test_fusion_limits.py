@@ -32,7 +32,7 @@ def normalised(x):
     return x / jnp.sqrt((x * x).mean(-1, keepdims=True) + 1e-5)
 
 
-def softened(x):
+def soften(x):
     return x + nn.softmax(x, axis=-1)
 
 
@@ -116,7 +116,7 @@ REPEATING = {
     ),
     # A division by what is spread over rows is a multiplication, which costs little.
     "normalisations and softmax": (
-        chain(lambda x: softened(normalised(x)), 10),
+        chain(lambda x: soften(normalised(x)), 10),
         np.outer(U, U)[:9, -16:],
     ),
     # Each row's cotangent is a part of its own fused program.

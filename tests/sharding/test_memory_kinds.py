@@ -138,15 +138,15 @@ def _text_for_cuda(f):
     return olympus.jit(f).trace(X).lower(lowering_platforms=("cuda",)).as_text()
 
 
-def _moved(x):
+def _move(x):
     far = SingleDeviceSharding(olympus.devices()[0], memory_kind="pinned_host")
     return olympus.device_put(x, far)
 
 
 MOVED = {
-    "at once": lambda x: _moved(x * 2),
-    "in a function": lambda x: olympus.jit(_moved)(x * 2),
-    "in a loop": lambda x: lax.map(lambda row: _moved(row * 2), x),
+    "at once": lambda x: _move(x * 2),
+    "in a function": lambda x: olympus.jit(_move)(x * 2),
+    "in a loop": lambda x: lax.map(lambda row: _move(row * 2), x),
 }
 
 
@@ -164,7 +164,7 @@ def test_results_that_were_moved_are_declared_there(what):
 
 def test_what_a_program_reads_itself_is_not_declared():
     near = SingleDeviceSharding(olympus.devices()[0])
-    text = _text_for_cuda(lambda x: olympus.device_put(_moved(x * 2), near))
+    text = _text_for_cuda(lambda x: olympus.device_put(_move(x * 2), near))
     assert "mhlo.memory_kind" not in text
 
 

@@ -259,7 +259,7 @@ def fuse(fun: Callable[..., Any], quick: bool = True) -> Callable[..., Any]:
             make_room(table)
             table[followed] = fused
         buffers = [x._buffer for x in arrays]
-        outs = follow_run(fused.compiled(), args, buffers)
+        outs = follow_run(fused.compile_once(), args, buffers)
         return outs[0] if fused.container is None else fused.container(outs)
 
     call.__name__ = call.__qualname__ = name
@@ -315,8 +315,8 @@ class _Fused:
         self._compiled: CompiledProgram | None = None
         self.container = container
 
-    def compiled(self) -> CompiledProgram:
-        """The program, compiled once."""
+    def compile_once(self) -> CompiledProgram:
+        """The compiled program, which is kept."""
         if self._compiled is None:
             fun, name, in_avals, static, place, program, consts = self._args
             code = source_info.function_code(fun)
@@ -330,7 +330,7 @@ class _Fused:
 
     def compile_for(self, table: dict[Any, Any], key: Any) -> Callable[..., Any]:
         """What makes the function's results of buffers; kept in a table."""
-        compiled, container = self.compiled(), self.container
+        compiled, container = self.compile_once(), self.container
         run: Callable[[list[Any]], Any] = compiled.run_one
         if container is not None:
             run = lambda buffers: container(compiled.run(buffers))  # noqa: E731

@@ -20,10 +20,8 @@ from olympus._src.lowering import types
 _PIECES = 8
 _LARGE = 1 << 16  # elements from which a shorter second pass pays
 _SHORT = 32  # XLA splits folds of more elements in two, each with a loop to compile
-_FEW, _FEW_IN_ALL = (
-    16,
-    1 << 10,
-)  # elements folded by halves; of larger arrays it is slow
+_FEW = 16  # elements folded by halves, in arrays of at most so many: else it is slow
+_FEW_IN_ALL = 1 << 10
 _FEWEST_SUMMED = 1 << 12  # elements; of fewer XLA compiles a loop of its own
 DIRECTIONS = {"stablehlo.maximum": "GT", "stablehlo.minimum": "LT"}
 

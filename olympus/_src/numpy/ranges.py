@@ -207,7 +207,7 @@ def linspace(
       Array([0. , 0.5, 1. ], dtype=float32)
     """
     if not retstep and {type(start), type(stop)} <= _NUMBERS:
-        known_values = _remembered(start, stop, num, endpoint, dtype, axis)
+        known_values = _recall_values(start, stop, num, endpoint, dtype, axis)
         if known_values is not None:
             values, aval = known_values
             array: Any = concrete_arrays.put(values, aval, device)
@@ -239,7 +239,7 @@ _MAX_NUM = 1024  # of numbers that are kept
 _values = caching.Bounded(256, "values of linspace")
 
 
-def _remembered(
+def _recall_values(
     start: Any, stop: Any, num: Any, endpoint: Any, dtype: Any, axis: Any
 ) -> Any:
     """The values between two numbers and their type; None: not of those kept."""
