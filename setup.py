@@ -33,7 +33,8 @@ class OptionalExtension(build_ext):
         )
 
 
-PARTS = {"calls": ["direct.h", "host_values.h", "results.h"], "products": []}
+HEADERS = ["direct", "host_kernels", "host_memory", "host_values", "results"]
+PARTS = {"calls": [f"{name}.h" for name in HEADERS], "products": []}
 EXTENSIONS = [
     Extension(
         f"olympus._src.native.{name}",

@@ -78,6 +78,7 @@ def test_arguments_are_staged():
         assert slots() == [slot]
         """,
         OLYMPUS_NUM_CPU_DEVICES="1",
+        OLYMPUS_HOST_KERNELS_AFTER="-1",
     )
 
 

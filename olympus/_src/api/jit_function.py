@@ -166,7 +166,7 @@ class JitFunction(native_calls.Caller):
             if len(args) == 1 and type(args[0]) is ArrayImpl:
                 key: Any = (config.trace_context(), args[0].aval)
                 entry = self._flat_entries.get(key)
-                buffers = [args[0]._buffer]
+                buffers = [args[0]]
             else:
                 entry, buffers = self._find_flat(args)
             if entry is not None:
@@ -191,7 +191,7 @@ class JitFunction(native_calls.Caller):
             if type(x) is not ArrayImpl:
                 return None, buffers
             key.append(x.aval)
-            buffers.append(x._buffer)
+            buffers.append(x)
         return self._flat_entries.get(tuple(key)), buffers
 
     def _find_placed(self, args: tuple[Any, ...]) -> tuple[Entry | None, list[Any]]:
@@ -201,9 +201,8 @@ class JitFunction(native_calls.Caller):
         for x in args:
             if type(x) is not ArrayImpl:
                 return None, buffers
-            buffer = x._buffer
-            key += (x.aval, buffer._sharding, x._committed)
-            buffers.append(buffer)
+            key += (x.aval, x.sharding, x._committed)
+            buffers.append(x)
         return self._placed_entries.get(tuple(key)), buffers
 
     def _run(self, entry: Entry, buffers: list[Any], args: Sequence[Any]) -> Any:
@@ -237,7 +236,7 @@ class JitFunction(native_calls.Caller):
                     return self._dispatch(args, kwargs)  # which says what is wrong
                 x = concrete_arrays.as_operand(x)
             key.append(x.aval)
-            buffers.append(x._buffer)
+            buffers.append(x)
         entry = self._tree_entries.get(tuple(key))
         if entry is None:
             return self._dispatch(args, kwargs)
@@ -267,7 +266,7 @@ class JitFunction(native_calls.Caller):
         entry = state.entries.get((traced.program, device))
         if entry is None:
             entry = self._compile_entry(call, lookup, device)
-        buffers = [a._buffer for a in arrays]
+        buffers = list(arrays)
         if entry.followed is not None:
             return self._run_followed(entry, buffers, call.leaves)
         moved = any(a is not x for a, x in zip(arrays, operands, strict=True))

@@ -19,7 +19,13 @@ from olympus._src.core import scalar_types, trace
 from olympus._src.foundation import caching, config, tracebacks
 from olympus._src.interpreters import concrete_arrays, evaluate
 from olympus._src.interpreters.compiled_programs import CompiledProgram
-from olympus._src.runtime import guards, staging, transfer
+from olympus._src.runtime import (
+    guards,
+    host_results,
+    kernel_use,
+    staging,
+    transfer,
+)
 
 IS_NATIVE = native.calls is not None
 _PLAIN_NODES = (tuple, list, dict)
@@ -112,12 +118,15 @@ if IS_NATIVE:
         slots=staging.free_slots,
         add_slot=staging.add,
         delete_buffer=transfer.delete_buffer,
+        memory_type=host_results.HostMemory,
+        copy_to_memory=host_results.copy_to_memory,
         generic=np.generic,
         ndarray=np.ndarray,
         dtype=np.dtype,
         scalar_type=scalar_types.ScalarType,
     )
     native.calls.use_staging(not guards.are_active())
+    kernel_use.apply()
 
 
 class Entry:

@@ -190,7 +190,7 @@ def run(*args: Any, jaxpr: Any, name: str, **params: Any) -> Any:
     # others may close with other values. They do not say where it runs.
     args = (*jaxpr.consts, *args)
     used = None if used is None else [True] * len(jaxpr.consts) + used
-    buffers = [x._buffer for x in concrete_arrays.on_device(args, device, used)]
+    buffers = concrete_arrays.on_device(args, device, used)
     if config.debug_key_reuse.value:
         return evaluate.follow_run(compiled, args, buffers)
     return compiled.run(buffers)

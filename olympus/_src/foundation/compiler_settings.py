@@ -66,6 +66,14 @@ first_runs_by_numpy = define(
     "the same bits, and compile it for later ones. Turn it off to compile it in the "
     "first call, as to fill the cache on disk.",
 )
+host_kernels_after = define(
+    "host_kernels_after",
+    setting_types.INTEGER,
+    250,
+    "After so many runs, call what the compiler made of a small program for a CPU "
+    "without the compiler's runtime, which takes longer to start than such a program "
+    "to run. -1 has the runtime run all programs.",
+)
 optimization_level = define(
     "optimization_level",
     _effort_level(),

@@ -41,7 +41,7 @@ class CompiledProgram(NamedTuple):
       lowered: the program.
       options: XLA's, by name.
       executable: what was loaded for it.
-      run: takes the caller's jaxlib buffers, one for each input; returns the results.
+      run: takes arrays or jaxlib's buffers, one for each input; returns the results.
       run_one: the same for a program of one result, which it returns itself.
       reused: whether an executable of the same text was in memory already.
       duration_s: how long it took to make.
@@ -60,7 +60,7 @@ class CompiledProgram(NamedTuple):
         """`run` for arrays, which are moved to the program's device."""
         place = self.lowered.division or self.lowered.device
         device_arrays = on_device(arrays, place, self.taken_arguments())
-        return self.run([x._buffer for x in device_arrays])
+        return self.run(list(device_arrays))
 
     def taken_arguments(self) -> Sequence[bool] | None:
         """Which of the caller's arguments it takes; None where some are of high types.
@@ -156,7 +156,22 @@ def _last(name: str) -> Callable[[], float | None]:
 def _runners(
     lowered: LoweredProgram, program: executable.Executable, checks_numbers: bool
 ) -> tuple[Any, Any]:
-    """What runs a program on buffers, and what returns its one result."""
+    """What runs a program on operands, and what returns its one result."""
+    run, run_one = _runners_on_buffers(lowered, program, checks_numbers)
+    return _taking_arrays(run), _taking_arrays(run_one)
+
+
+def _taking_arrays(run: Any) -> Any:
+    """A function that runs a program on buffers, for arrays too."""
+    if native.calls is not None and type(run) is native.calls.Runner:
+        return run
+    return lambda operands: run(placement.as_buffers(operands))
+
+
+def _runners_on_buffers(
+    lowered: LoweredProgram, program: executable.Executable, checks_numbers: bool
+) -> tuple[Any, Any]:
+    """The same for operands that have buffers."""
     if executable.is_absent(lowered.devices):
         return program.execute, program.execute_one
     run, run_one = _without_python(lowered, program)
@@ -195,7 +210,9 @@ def _without_python(
         return None, None
     if lowered.callbacks is not None and runs[0].turn is None:
         return None, None
-    consts = program.place([c._buffer for c in lowered.consts])
+    consts: Sequence[Any] = lowered.consts
+    if program.in_shardings is not None:
+        consts = program.place([c._buffer for c in consts])
     kept = [i for i, is_kept in enumerate(lowered.kept) if is_kept]
     run = runs[0].taking((*consts, *kept, *_callback_buffers(lowered)))
     if lowered.callbacks is not None:  # which must live as long as whoever may run it

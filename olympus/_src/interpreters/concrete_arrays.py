@@ -12,7 +12,14 @@ from olympus._src.core import array_type, dtypes, high_values, refs, trace
 from olympus._src.core import avals as avals_
 from olympus._src.foundation import array_protocol, caching, config
 from olympus._src.runtime import array as array_
-from olympus._src.runtime import client, guards, placement, plugins, staging, versions
+from olympus._src.runtime import (
+    client,
+    guards,
+    placement,
+    plugins,
+    staging,
+    versions,
+)
 from olympus._src.runtime.shardings import (
     SingleDeviceSharding,
     default_placement,
@@ -274,8 +281,8 @@ def put(x: np.ndarray, aval: Any, device: Any = None) -> ArrayImpl:
     return placement.put(x, aval, None if device is None else one_device(device))
 
 
-def read_computed(buffers: Sequence[Any]) -> list[np.ndarray] | None:
-    """The values of buffers on the default device, a CPU.
+def read_computed(operands: Sequence[ArrayImpl]) -> list[np.ndarray] | None:
+    """The values of arrays on the default device, a CPU.
 
     Returns:
       Views of them; None where some are elsewhere, deleted, or not computed soon.
@@ -283,13 +290,13 @@ def read_computed(buffers: Sequence[Any]) -> list[np.ndarray] | None:
     home = default_placement().sharding
     if guards.are_active() or contexts.default_mesh.blocks:
         return None
-    for buffer in buffers:
-        if buffer._sharding is not home or buffer.is_deleted():
+    for x in operands:
+        if x.sharding is not home or x.is_deleted():
             return None
-        if not buffer.is_ready() and not _is_soon_ready(buffer):
+        if not x.is_ready() and not _is_soon_ready(x):
             return None
     try:
-        return list(map(placement.view, buffers))
+        return list(map(placement.view_of, operands))
     except BufferError:  # it failed, or another thread deleted it
         return None
 
@@ -298,11 +305,11 @@ def read_computed(buffers: Sequence[Any]) -> list[np.ndarray] | None:
 _PATIENCE_S = 1e-3
 
 
-def _is_soon_ready(buffer: Any) -> bool:
+def _is_soon_ready(x: ArrayImpl) -> bool:
     end = time.perf_counter() + _PATIENCE_S
     while time.perf_counter() < end:
         time.sleep(1e-5)
-        if buffer.is_ready():
+        if x.is_ready():
             return True
     return False
 
@@ -441,7 +448,7 @@ def are_at_default(args: Sequence[Any]) -> bool:
             if not _stands_for_array(x):
                 continue
             x = as_unplaced_array(x)
-        if x._committed or x._buffer._sharding is not home:
+        if x._committed or x.sharding is not home:
             return False
     return True
 

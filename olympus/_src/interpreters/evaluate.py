@@ -88,12 +88,12 @@ caching.register(_programs.clear, "eager programs")
 def apply_primitive(p: Any, args: tuple[Any, ...], params: Any) -> Any:
     """Compiles a primitive for its arguments' types, once, and runs it."""
     in_avals = []
-    buffers = []
+    operands = []
     for x in args:
         if type(x) is not ArrayImpl:
             x = as_array(x)
         in_avals.append(x.aval)
-        buffers.append(x._buffer)
+        operands.append(x)
     try:
         key: Any = (p, tuple(in_avals), config.trace_context())
         if params:
@@ -107,12 +107,12 @@ def apply_primitive(p: Any, args: tuple[Any, ...], params: Any) -> Any:
         arrays = list(map(as_array, args))
         device = concrete_arrays.common_device(arrays)
         program = _program_for(p, in_avals, params, key, device)
-        buffers = [b._buffer for b in concrete_arrays.on_device(arrays, device)]
+        operands = concrete_arrays.on_device(arrays, device)
         followed = config.debug_key_reuse.value and handle_keys(in_avals)
         if followed and type(program) is CompiledProgram:
-            outs = follow_run(program, args, buffers)
+            outs = follow_run(program, args, operands)
             return outs if p.multiple_results else outs[0]
-    outs = program.run(buffers)
+    outs = program.run(operands)
     return outs if p.multiple_results else outs[0]
 
 
@@ -198,21 +198,21 @@ def fuse(fun: Callable[..., Any], quick: bool = True) -> Callable[..., Any]:
         if current.trace is not _eval:
             return fun(*args, **static)
         key: list[Any] = [config.trace_context()]
-        buffers = []
+        operands = []
         for x in args:
             if type(x) is ArrayImpl:
                 key.append(x.aval)
-                buffers.append(x._buffer)
+                operands.append(x)
                 continue
             x = _fusable(x)
             if x is None:
                 return fun(*args, **static)
             key.append(x.aval)
-            buffers.append(x._buffer)
+            operands.append(x)
         table = programs
         if client.several_devices():
             if not concrete_arrays.are_at_default(args):
-                return _call_placed(args, static, key, buffers)
+                return _call_placed(args, static, key, operands)
             table = default_programs
         for option, value in static.items():
             key.append(option)
@@ -229,9 +229,9 @@ def fuse(fun: Callable[..., Any], quick: bool = True) -> Callable[..., Any]:
                 return _call_followed(args, static, table, key)
             fused = _Fused(fun, name, in_avals, static, quick)
             program = fused.first_run(table, tuple(key))
-        return program(buffers)
+        return program(operands)
 
-    def _call_placed(args: Any, static: Any, key: list[Any], buffers: Any) -> Any:
+    def _call_placed(args: Any, static: Any, key: list[Any], operands: Any) -> Any:
         """A call where the mesh that is set says where it runs."""
         place = concrete_arrays.common_device(args)
         is_plain = not (config.jit_disabled() or config.debug_key_reuse.value)
@@ -247,7 +247,7 @@ def fuse(fun: Callable[..., Any], quick: bool = True) -> Callable[..., Any]:
         if program is None:
             fused = _Fused(fun, name, in_avals, static, quick, place)
             program = fused.compile_for(default_programs, placed)
-        return program(buffers)
+        return program(operands)
 
     def _call_followed(args: Any, static: Any, table: Any, key: list[Any]) -> Any:
         """A call whose keys are marked; its program is not where calls look first."""
@@ -258,8 +258,7 @@ def fuse(fun: Callable[..., Any], quick: bool = True) -> Callable[..., Any]:
             fused = _Fused(fun, name, [x.aval for x in arrays], static, quick)
             make_room(table)
             table[followed] = fused
-        buffers = [x._buffer for x in arrays]
-        outs = follow_run(fused.compile_once(), args, buffers)
+        outs = follow_run(fused.compile_once(), args, arrays)
         return outs[0] if fused.container is None else fused.container(outs)
 
     call.__name__ = call.__qualname__ = name
@@ -329,11 +328,11 @@ class _Fused:
         return self._compiled
 
     def compile_for(self, table: dict[Any, Any], key: Any) -> Callable[..., Any]:
-        """What makes the function's results of buffers; kept in a table."""
+        """What makes the function's results of operands; kept in a table."""
         compiled, container = self.compile_once(), self.container
         run: Callable[[list[Any]], Any] = compiled.run_one
         if container is not None:
-            run = lambda buffers: container(compiled.run(buffers))  # noqa: E731
+            run = lambda operands: container(compiled.run(operands))  # noqa: E731
         make_room(table)
         table[key] = run
         return run
@@ -367,10 +366,10 @@ def handle_keys(avals: Sequence[Any]) -> bool:
 
 
 def follow_run(
-    compiled: CompiledProgram, args: Sequence[Any], buffers: list[Any]
+    compiled: CompiledProgram, args: Sequence[Any], operands: list[Any]
 ) -> list[Any]:
     """Runs a program with `debug_key_reuse`, which marks the keys of its arguments."""
-    return _run_compiled(compiled, args, buffers)
+    return _run_compiled(compiled, args, operands)
 
 
 _eval = EvalTrace()

@@ -58,14 +58,14 @@ class FirstRuns:
         self._form = form
         self._remaining = _RUNS
 
-    def run(self, buffers: list[Any]) -> Any:
-        """What the program returns for buffers."""
+    def run(self, operands: list[Any]) -> Any:
+        """What the program returns for operands."""
         if self._remaining > 0:
             self._remaining -= 1
-            outs = self._plan.run(buffers)
+            outs = self._plan.run(operands)
             if outs is not None:
                 return outs if self._form is None else self._form(outs)
-        return self._compile()(buffers)
+        return self._compile()(operands)
 
 
 def plan_of(program: ir.Olympuspr, consts: Sequence[Any]) -> Plan | None:
@@ -156,14 +156,14 @@ class Plan:
         self._out_avals = program.out_avals
         self._used = [n for n in range(len(program.invars)) if n in used]
 
-    def run(self, buffers: list[Any]) -> list[Any] | None:
+    def run(self, operands: list[Any]) -> list[Any] | None:
         """The results, from the operands; None where NumPy may give other bits."""
         used = self._used
-        operands = concrete_arrays.read_computed([buffers[n] for n in used])
-        if operands is None:
+        read = concrete_arrays.read_computed([operands[n] for n in used])
+        if read is None:
             return None
         values: list[Any] = [None] * self._n
-        for n, value in (*zip(used, operands, strict=True), *self._constants):
+        for n, value in (*zip(used, read, strict=True), *self._constants):
             values[n] = value
         try:
             with np.errstate(all="ignore"):

@@ -18,7 +18,15 @@
 #include <stdint.h>
 #include <structmember.h>
 
-#define VERSION 9 /* of what Python passes to and takes from this module */
+#if defined(__linux__) && defined(__x86_64__)
+#include <dlfcn.h>
+#include <sys/mman.h>
+#define HAS_HOST_KERNELS 1 /* elsewhere XLA's runtime runs all programs */
+#else
+#define HAS_HOST_KERNELS 0
+#endif
+
+#define VERSION 10 /* of what Python passes to and takes from this module */
 
 #define N_PLACES 4
 
@@ -29,7 +37,8 @@ static struct {
   PyTypeObject *generic;      /* the base of NumPy's scalars */
   PyTypeObject *ndarray, *dtype; /* NumPy's */
   PyTypeObject *scalar_type;  /* the class of `numpy.float32` and others */
-  Py_ssize_t buffer, aval, committed, host; /* offsets of its slots */
+  PyTypeObject *memory_type; /* HostMemory, with what Python adds */
+  Py_ssize_t buffer, aval, committed, host, parts, position; /* offsets of its slots */
   PyObject *current;          /* what tracing knows of the running thread */
   PyObject *eval_trace;       /* its trace when nothing is traced */
   PyObject *trace_context;    /* gives the settings that tracing depends on */
@@ -46,19 +55,22 @@ static struct {
   PyObject *plain_aval;       /* the last type that was found to be plain */
   PyObject *place_number;     /* a number that equal shardings share */
   PyObject *delete_buffer;    /* frees the memory of a buffer */
+  PyObject *copy_to_memory;   /* of an array whose buffer cannot be read from here */
+  PyObject *zero;             /* the number of a result that lies in host memory */
   struct {
     PyObject *sharding, *number;
   } places[N_PLACES];         /* those that were met last */
   int next_place;
   int several_devices, stages;
   int at_home; /* whether a program that takes turns runs */
+  long kernels_after; /* so many runs of a program; negative: never */
 } shared;
 
 static struct {
   PyObject *storage, *explicit_, *is_ready;
   PyObject *dtype, *shape, *trace, *call, *sharding, *buffer, *consume, *is_deleted;
   PyObject *slow, *failed;
-  PyObject *depth, *block;
+  PyObject *depth, *block, *to_buffer, *itemsize, *place_sharding, *character;
   PyObject *consume_token, *with_tokens; /* the second is a tuple of that name */
 } names;
 
@@ -136,54 +148,11 @@ static void set_error(Raised raised) {
   PyErr_Restore(raised.type, raised.error, raised.traceback);
 }
 
-/* ---- reading an array through Python's buffer protocol ------------------------------ */
-
-static int is_plain_type(PyObject *aval) {
-  if (aval == shared.plain_aval) return 1; /* most reads in a row are of one type */
-  PyObject *storage = PyObject_GetAttr(aval, names.storage), *explicit_ = NULL;
-  int plain = storage == aval; /* else its elements stand for others */
-  if (plain) {
-    explicit_ = PyObject_GetAttr(aval, names.explicit_);
-    plain = explicit_ == Py_None; /* else it may be a sum still to be taken */
-  }
-  Py_XDECREF(storage);
-  Py_XDECREF(explicit_);
-  PyErr_Clear();
-  if (plain) Py_XSETREF(shared.plain_aval, Py_NewRef(aval));
-  return plain;
-}
-
-/* "=i" means the same as "i", which `memoryview` reads; only longs have other sizes. */
-static void use_native_format(Py_buffer *view) {
-  if (view->format != NULL && view->format[0] == '=' && strchr("lLnN", view->format[1]) == NULL)
-    view->format++;
-}
-
+/* Whether a method gives a certain object. */
 static int says(PyObject *object, PyObject *method, PyObject *expected) {
   PyObject *answer = PyObject_CallMethodNoArgs(object, method);
   Py_XDECREF(answer);
   return answer == expected;
-}
-
-/* A read-only view of a value that is computed. Everything else is refused, and then
-   whoever reads asks `__array__`, which waits, converts, or says what is wrong. */
-static int array_getbuffer(PyObject *array, Py_buffer *view, int flags) {
-  PyObject *buffer = slot_of(array, shared.buffer), *aval = slot_of(array, shared.aval);
-  view->obj = NULL;
-  if (buffer != NULL && aval != NULL && is_plain_type(aval)) {
-    /* In this order: jaxlib ends the process where a deleted array is asked more. */
-    if (says(buffer, names.is_deleted, Py_False) &&
-        says(buffer, names.is_ready, Py_True) &&
-        PyObject_GetBuffer(buffer, view, flags) == 0) {
-      use_native_format(view);
-      return 0;
-    }
-    PyErr_Clear();
-  }
-  PyErr_SetString(PyExc_BufferError,
-                  "Array: a view of the memory requires a computed value of one of "
-                  "Python's own element types on the CPU; use numpy.asarray");
-  return -1;
 }
 
 /* ---- Runner: buffers in, the user's results out ------------------------------------ */
@@ -208,6 +177,9 @@ typedef struct {
      many callbacks the thread is inside; what runs the program elsewhere; what waits for
      a result, and says why there is none; and what must live as long as the runner. */
   PyObject *turn;
+  /* NULL, or what gives the program's host kernels or None; and these, once found. */
+  PyObject *find_kernels, *kernels;
+  long runs;       /* before they were found */
   int stages;      /* how often it may still be running when its call returns */
 } Runner;
 
@@ -215,11 +187,15 @@ static PyObject *new_array(PyObject *buffer, PyObject *aval, PyObject *committed
   PyObject *array = shared.array_type->tp_alloc(shared.array_type, 0);
   if (array == NULL) return NULL;
   set_slot(array, shared.buffer, buffer);
+  set_slot(array, shared.parts, Py_None);
   set_slot(array, shared.aval, aval);
   set_slot(array, shared.committed, committed);
   set_slot(array, shared.host, Py_None);
   return array;
 }
+
+#include "host_memory.h"
+#include "host_kernels.h"
 
 /* Frees the memory of donated arguments that the program did not take. */
 static int delete_donated(Runner *self, PyObject *buffers) {
@@ -376,6 +352,24 @@ static int has_ended(Runner *self, PyObject *raw);
 static PyObject *run_buffers(Runner *self, PyObject *buffers, int *ended) {
   buffers = select_buffers(self, buffers);
   if (buffers == NULL) return NULL;
+  if (self->find_kernels != NULL && shared.kernels_after >= 0 &&
+      ++self->runs > shared.kernels_after && find_kernels(self) < 0) {
+    Py_DECREF(buffers);
+    return NULL;
+  }
+  if (self->kernels != NULL && shared.kernels_after >= 0) {
+    PyObject *out = run_by_kernels(self, buffers);
+    if (out != Py_None) {
+      Py_DECREF(buffers);
+      if (ended != NULL) *ended = 1;
+      return out;
+    }
+    Py_DECREF(out);
+  }
+  if (use_buffers(buffers) < 0) {
+    Py_DECREF(buffers);
+    return NULL;
+  }
   PyObject *out = NULL, *raw = self->division != Py_None ? run_divided(self, &buffers)
                                : self->turn != Py_None   ? run_in_turn(self, buffers)
                                                          : run_plain(self, buffers);
@@ -444,7 +438,7 @@ static PyObject *runner_new(PyTypeObject *type, PyObject *args, PyObject *kwargs
   return (PyObject *)self;
 }
 
-COLLECTED(runner, Runner, run, turn)
+COLLECTED(runner, Runner, run, kernels)
 
 /* A runner of the same program whose results have another form. */
 static PyObject *runner_with_form(PyObject *object, PyObject *form) {
@@ -456,6 +450,8 @@ static PyObject *runner_with_form(PyObject *object, PyObject *form) {
     Py_SETREF(((Runner *)other)->taken, Py_NewRef(self->taken));
     Py_SETREF(((Runner *)other)->turn, Py_NewRef(self->turn));
     ((Runner *)other)->stages = self->stages;
+    ((Runner *)other)->find_kernels = Py_XNewRef(self->find_kernels);
+    ((Runner *)other)->kernels = Py_XNewRef(self->kernels);
   }
   return other;
 }
@@ -496,6 +492,8 @@ static PyMemberDef runner_members[] = {
     {"form", T_OBJECT_EX, offsetof(Runner, form), READONLY},
     {"turn", T_OBJECT_EX, offsetof(Runner, turn), READONLY},
     {"stages", T_INT, offsetof(Runner, stages), 0},
+    {"find_kernels", T_OBJECT, offsetof(Runner, find_kernels), 0},
+    {"kernels", T_OBJECT, offsetof(Runner, kernels), READONLY},
     {NULL}};
 
 static PyType_Slot runner_slots[] = {
@@ -622,16 +620,28 @@ static PyObject *place_of(PyObject *buffer) {
   return number;
 }
 
+/* What says where an array lies, borrowed: its buffer, or its memory. */
+static PyObject *holder_of(PyObject *array) {
+  PyObject *buffer = slot_of(array, shared.buffer);
+  if (buffer != NULL) return buffer;
+  if (memory_of(array) != NULL) return slot_of(array, shared.parts);
+  /* A part of another array has no buffer until it is asked for it. */
+  Py_XDECREF(PyObject_GetAttr(array, names.buffer));
+  buffer = slot_of(array, shared.buffer);
+  if (buffer == NULL && !PyErr_Occurred())
+    PyErr_SetString(PyExc_SystemError, "an array has no buffer");
+  return buffer;
+}
+
 static int walk_array(Walk *walk, PyObject *array) {
-  PyObject *buffer = slot_of(array, shared.buffer), *aval = slot_of(array, shared.aval);
+  PyObject *aval = slot_of(array, shared.aval), *holder;
   PyObject *committed = slot_of(array, shared.committed);
   if (aval == NULL || committed == NULL) return UNKNOWN;
-  /* A part of another array has no buffer until it is asked for it. */
-  buffer = buffer == NULL ? PyObject_GetAttr(array, names.buffer) : Py_NewRef(buffer);
-  TRY(row_take(&walk->buffers, buffer));
+  if ((holder = holder_of(array)) == NULL) return FAILED;
+  TRY(row_add(&walk->buffers, array));
   TRY(row_add(&walk->tokens, aval));
   if (shared.several_devices) {
-    TRY(row_take(&walk->tokens, place_of(buffer)));
+    TRY(row_take(&walk->tokens, place_of(holder)));
     TRY(row_add(&walk->tokens, committed));
   }
   return WALKED;
@@ -847,8 +857,10 @@ static void place_found(Found *found) {
 }
 
 static PyObject *run_found(Found *found) {
-  if (!Py_IS_TYPE(found->call, runner_type))
+  if (!Py_IS_TYPE(found->call, runner_type)) {
+    if (use_buffers(found->buffers) < 0) return NULL;
     return PyObject_CallOneArg(found->call, found->buffers);
+  }
   int ended = 0;
   PyObject *out = run_buffers((Runner *)found->call, found->buffers,
                               found->slots == NULL ? NULL : &ended);
@@ -1145,6 +1157,8 @@ static PyObject *connect(PyObject *module, PyObject *args, PyObject *objects) {
               {"slots", &shared.slots, &PyDict_Type},
               {"add_slot", &shared.add_slot, NULL},
               {"delete_buffer", &shared.delete_buffer, NULL},
+              {"memory_type", (PyObject **)&shared.memory_type, &PyType_Type},
+              {"copy_to_memory", &shared.copy_to_memory, NULL},
               {"generic", (PyObject **)&shared.generic, &PyType_Type},
               {"ndarray", (PyObject **)&shared.ndarray, &PyType_Type},
               {"dtype", (PyObject **)&shared.dtype, NULL},
@@ -1167,6 +1181,8 @@ static PyObject *connect(PyObject *module, PyObject *args, PyObject *objects) {
   if (find_offset(array_type, "_own_buffer", &shared.buffer) < 0 ||
       find_offset(array_type, "aval", &shared.aval) < 0 ||
       find_offset(array_type, "_committed", &shared.committed) < 0 ||
+      find_offset(array_type, "_parts", &shared.parts) < 0 ||
+      find_offset(array_type, "_position", &shared.position) < 0 ||
       find_offset(array_type, "_host", &shared.host) < 0)
     return NULL;
   ((PyHeapTypeObject *)array_type)->as_buffer.bf_getbuffer = array_getbuffer;
@@ -1191,12 +1207,40 @@ static PyObject *use_staging(PyObject *module, PyObject *value) {
   return set_flag(&shared.stages, value);
 }
 
+/* find_symbol(name, version): the address of a function of the C library; 0 for none. */
+static PyObject *find_symbol(PyObject *module, PyObject *args) {
+  (void)module;
+  const char *name, *version;
+  if (!PyArg_ParseTuple(args, "ss", &name, &version)) return NULL;
+#if HAS_HOST_KERNELS && defined(__GLIBC__)
+  return PyLong_FromVoidPtr(dlvsym(RTLD_DEFAULT, name, version));
+#else
+  return PyLong_FromLong(0);
+#endif
+}
+
+static PyObject *use_kernels(PyObject *module, PyObject *runs) {
+  (void)module;
+  long after = PyLong_AsLong(runs);
+  if (after == -1 && PyErr_Occurred()) return NULL;
+  shared.kernels_after = after;
+  Py_RETURN_NONE;
+}
+
 static PyMethodDef module_methods[] = {
     {"connect", (PyCFunction)(void (*)(void))connect, METH_VARARGS | METH_KEYWORDS,
      "Gives the module what it needs of the Python side."},
     {"use_several_devices", use_several_devices, METH_O,
      "Whether keys tell where arrays lie."},
     {"use_staging", use_staging, METH_O, "Whether NumPy arguments may be staged."},
+    {"use_kernels", use_kernels, METH_O,
+     "After how many runs programs may have host kernels; a negative number: never."},
+    {"make_memory", make_memory, METH_VARARGS,
+     "make_memory(content, aval, place): a memory with a copy of bytes."},
+    {"put", (PyCFunction)(void (*)(void))put_value, METH_FASTCALL,
+     "put(value, aval, place, committed): an array with a copy of a NumPy array."},
+    {"find_symbol", find_symbol, METH_VARARGS,
+     "find_symbol(name, version): the address of a function of the C library, or 0."},
     {NULL}};
 
 static int intern_names(void) {
@@ -1217,6 +1261,10 @@ static int intern_names(void) {
               {&names.is_deleted, "is_deleted"},
               {&names.depth, "depth"},
               {&names.block, "block_until_ready"},
+              {&names.to_buffer, "to_buffer"},
+              {&names.itemsize, "itemsize"},
+              {&names.character, "char"},
+              {&names.place_sharding, "sharding"},
               {&names.slow, "_call_slowly"},
               {&names.failed, "_explain_failure"}};
   for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
@@ -1247,6 +1295,10 @@ PyMODINIT_FUNC PyInit_calls(void) {
       add_type(module, &caller_spec, &caller_type) < 0 ||
       add_type(module, &bound_spec, &bound_type) < 0 ||
       add_type(module, &direct_spec, &direct_type) < 0 ||
+      add_type(module, &bytes_spec, &bytes_type) < 0 ||
+      add_type(module, &memory_spec, &memory_base) < 0 ||
+      add_type(module, &kernels_spec, &kernels_type) < 0 ||
+      (shared.zero = PyLong_FromLong(0)) == NULL ||
       PyModule_AddIntConstant(module, "VERSION", VERSION) < 0) {
     Py_DECREF(module);
     return NULL;

@@ -80,12 +80,12 @@ static int copy_narrowed(void *memory, PyObject *value, Py_ssize_t size) {
 /* Copies a value to the memory of a slot; 0, perhaps with an error, if it cannot. */
 static int copy_value(void *memory, PyObject *value, Py_ssize_t size) {
   Py_buffer from;
-  if (memory == NULL || PyObject_GetBuffer(value, &from, PyBUF_SIMPLE) < 0) {
-    if (memory != NULL) PyErr_Clear(); /* not contiguous */
+  if (memory == NULL || PyObject_GetBuffer(value, &from, PyBUF_STRIDED_RO) < 0) {
+    if (memory != NULL) PyErr_Clear();
     return 0;
   }
   int fits = size == from.len, narrows = from.len == 2 * size;
-  if (fits) memcpy(memory, from.buf, size);
+  if (fits) fits = PyBuffer_ToContiguous(memory, &from, size, 'C') == 0;
   PyBuffer_Release(&from);
   return fits || (narrows && copy_narrowed(memory, value, size));
 }
@@ -133,34 +133,66 @@ static int may_stage(PyObject *call) {
   return Py_IS_TYPE(call, runner_type) && ((Runner *)call)->stages > 0;
 }
 
-/* A new buffer of a value that has a type. */
-static PyObject *buffer_of(PyObject *value, PyObject *type) {
-  PyObject *array = PyObject_CallOneArg(shared.as_operand, value), *buffer = NULL;
-  if (array == NULL) return NULL;
-  if (Py_IS_TYPE(array, shared.array_type) && slot_of(array, shared.aval) == type)
-    buffer = Py_XNewRef(slot_of(array, shared.buffer));
-  if (buffer == NULL) /* another thread changed its dtype or its shape */
-    PyErr_SetString(PyExc_RuntimeError, "a NumPy argument changed during the call");
-  Py_DECREF(array);
-  return buffer;
+static int has_kernels(PyObject *call) {
+  return Py_IS_TYPE(call, runner_type) && ((Runner *)call)->kernels != NULL &&
+         shared.kernels_after >= 0;
 }
 
-/* Puts buffers in the place of NumPy arguments; notes slots that it takes in `slots`. */
+/* A new array of a value that has a type. */
+static PyObject *array_of(PyObject *value, PyObject *type) {
+  PyObject *array = PyObject_CallOneArg(shared.as_operand, value);
+  if (array == NULL) return NULL;
+  if (Py_IS_TYPE(array, shared.array_type) && slot_of(array, shared.aval) == type)
+    return array;
+  Py_DECREF(array); /* another thread changed its dtype or its shape */
+  PyErr_SetString(PyExc_RuntimeError, "a NumPy argument changed during the call");
+  return NULL;
+}
+
+/* The bytes that a value of the host takes as an array of a type; -1 with an error set. */
+static Py_ssize_t size_as(PyObject *value, PyObject *type) {
+  PyObject *dtype = PyObject_GetAttr(type, names.dtype), *itemsize = NULL;
+  if (dtype != NULL) itemsize = PyObject_GetAttr(dtype, names.itemsize);
+  Py_XDECREF(dtype);
+  Py_ssize_t bytes = itemsize == NULL ? -1 : PyLong_AsSsize_t(itemsize);
+  Py_XDECREF(itemsize);
+  Py_buffer view;
+  if (bytes < 0 || PyObject_GetBuffer(value, &view, PyBUF_STRIDED_RO) < 0) return -1;
+  Py_ssize_t n = view.itemsize > 0 ? view.len / view.itemsize : 0;
+  PyBuffer_Release(&view);
+  return n * bytes;
+}
+
+/* The memory of a NumPy argument; NULL without an error if it is not plainly copied. */
+static PyObject *memory_of_value(Kernels *kernels, PyObject *value, PyObject *type) {
+  Py_ssize_t n = size_as(value, type);
+  Block *block = n < 0 ? NULL : block_new(n);
+  PyObject *memory = NULL;
+  if (block == NULL) return NULL;
+  if (copy_value(bytes_of(block), value, n)) memory = memory_new(block, type, kernels->place);
+  block_release(block);
+  return memory;
+}
+
+/* Puts operands in the place of NumPy arguments; notes slots that it takes in `slots`. */
 static int place_hosts(PyObject *call, PyObject *buffers, PyObject **slots) {
   for (Py_ssize_t i = 0; i < PyList_GET_SIZE(buffers); i++) {
     PyObject *item = PyList_GET_ITEM(buffers, i), *buffer = NULL, *slot = NULL;
     if (!PyTuple_CheckExact(item)) continue;
-    PyObject *value = PyTuple_GET_ITEM(item, 1);
-    if (may_stage(call)) {
+    PyObject *value = PyTuple_GET_ITEM(item, 1), *type = PyTuple_GET_ITEM(item, 0);
+    if (has_kernels(call)) {
+      buffer = memory_of_value((Kernels *)((Runner *)call)->kernels, value, type);
+      if (buffer == NULL && PyErr_Occurred()) return FAILED;
+    } else if (may_stage(call)) {
       if (*slots == NULL) TRY((*slots = PyList_New(0)) == NULL ? -1 : 0);
-      slot = take_slot(PyTuple_GET_ITEM(item, 0), value);
+      slot = take_slot(type, value);
       if (slot == NULL && PyErr_Occurred()) return FAILED;
     }
     if (slot != NULL) {
       if (PyList_Append(*slots, slot) == 0) buffer = Py_NewRef(PyTuple_GET_ITEM(slot, 0));
       Py_DECREF(slot);
-    } else {
-      buffer = buffer_of(value, PyTuple_GET_ITEM(item, 0));
+    } else if (buffer == NULL) {
+      buffer = array_of(value, type);
     }
     TRY(buffer == NULL ? -1 : PyList_SetItem(buffers, i, buffer));
   }

@@ -4,8 +4,8 @@
 /* The next of the results, wrapped. */
 static PyObject *next_array(Runner *self, PyObject *raw, Py_ssize_t *next) {
   Py_ssize_t i = (*next)++;
-  return new_array(PyList_GET_ITEM(raw, i), PyTuple_GET_ITEM(self->avals, i),
-                   self->committed);
+  PyObject *value = PyList_GET_ITEM(raw, i), *aval = PyTuple_GET_ITEM(self->avals, i);
+  return (is_memory(value) ? new_array_in : new_array)(value, aval, self->committed);
 }
 
 /* Calls what puts results together, with the next `count` ones in a list. */
@@ -92,3 +92,75 @@ wrong:
   PyErr_SetString(PyExc_ValueError, "Runner: the form of the results is none");
   return -1;
 }
+
+/* Looks for host kernels of a program that was run often; -1 with an error set. */
+static int find_kernels(Runner *self) {
+  PyObject *find = self->find_kernels;
+  self->find_kernels = NULL; /* at most once */
+  PyObject *kernels = PyObject_CallNoArgs(find);
+  Py_DECREF(find);
+  if (kernels == NULL) {
+    if (!PyErr_ExceptionMatches(PyExc_Exception)) return -1;
+    PyErr_Clear(); /* the runtime runs it, as before */
+  } else if (Py_IS_TYPE(kernels, kernels_type) &&
+             ((Kernels *)kernels)->n_results == PyTuple_GET_SIZE(self->avals)) {
+    self->kernels = kernels;
+  } else {
+    Py_DECREF(kernels);
+  }
+  return 0;
+}
+
+/* Whether a donated operand is another operand too. */
+static int is_donated_twice(Runner *self, PyObject *operands) {
+  for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(self->donated); i++) {
+    Py_ssize_t at = PyLong_AsSsize_t(PyTuple_GET_ITEM(self->donated, i));
+    if (at < 0 || at >= PyList_GET_SIZE(operands)) return 1;
+    for (Py_ssize_t k = 0; k < PyList_GET_SIZE(operands); k++)
+      if (k != at && PyList_GET_ITEM(operands, k) == PyList_GET_ITEM(operands, at)) return 1;
+  }
+  return 0;
+}
+
+/* Frees the memory of donated operands, whose values kernels have used. */
+static int end_donated(Runner *self, PyObject *operands) {
+  for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(self->donated); i++) {
+    PyObject *operand =
+        PyList_GET_ITEM(operands, PyLong_AsSsize_t(PyTuple_GET_ITEM(self->donated, i)));
+    PyObject *buffer = operand;
+    if (Py_IS_TYPE(operand, shared.array_type)) {
+      HostMemory *memory = memory_of(operand);
+      PyObject **host = (PyObject **)((char *)operand + shared.host);
+      buffer = slot_of(operand, shared.buffer);
+      if (memory != NULL) {
+        if (buffer == NULL) buffer = memory->buffer;
+        memory_end(memory);
+      }
+      Py_XSETREF(*host, Py_NewRef(Py_None)); /* a view of it */
+    } else if (is_memory(operand)) {
+      continue; /* a copy of a value of the host */
+    }
+    if (buffer == NULL) continue;
+    PyObject *done = PyObject_CallOneArg(shared.delete_buffer, buffer);
+    if (done == NULL) return -1;
+    Py_DECREF(done);
+  }
+  return 0;
+}
+
+/* What host kernels give, as the function gives it; None if the runtime must run. */
+static PyObject *run_by_kernels(Runner *self, PyObject *buffers) {
+  if (PyTuple_GET_SIZE(self->donated) > 0 && is_donated_twice(self, buffers))
+    Py_RETURN_NONE; /* of which the runtime says that it is wrong */
+  PyObject *raw = run_kernels((Kernels *)self->kernels, buffers, self->avals);
+  if (raw == NULL || raw == Py_None) return raw;
+  if (end_donated(self, buffers) < 0) {
+    Py_DECREF(raw);
+    return NULL;
+  }
+  Py_ssize_t next = 0;
+  PyObject *out = build(self, self->form, raw, &next);
+  Py_DECREF(raw);
+  return out;
+}
+

@@ -78,12 +78,12 @@ def program(arrays: int = 1, name: str | None = None) -> Callable[[F], F]:
                     if arrays == 1:
                         executable = programs.get((trace_context(), x.aval))
                         if executable is not None:
-                            return executable([x._buffer])
+                            return executable([x])
                     elif arrays == 2 and type(args[1]) is ArrayImpl:
                         y = args[1]
                         executable = programs.get((trace_context(), x.aval, y.aval))
                         if executable is not None:
-                            return executable([x._buffer, y._buffer])
+                            return executable([x, y])
                 return run(*args)
             operands = sort_arguments(args, kwargs)
             if operands is None:  # Python says what is wrong

@@ -25,6 +25,7 @@ from olympus._src.runtime import (
     versions,
     waiting,
 )
+from olympus._src.runtime.host_results import HostMemory
 from olympus._src.runtime.parts import LocalParts
 from olympus._src.runtime.shardings import (
     Index,
@@ -34,6 +35,9 @@ from olympus._src.runtime.shardings import (
     placement_of,
 )
 from olympus._src.runtime.versions import Device
+
+# What arrays without a buffer are made from.
+_SOURCES = frozenset([LocalParts, HostMemory])
 
 
 class ArrayImpl:
@@ -45,8 +49,9 @@ class ArrayImpl:
       committed: whether the user chose the device, so that computations follow it.
     """
 
-    # `_keys` is set only while `debug_key_reuse` follows random keys; `_parts` and
-    # `_position` where it is a part of another array, which has no buffer at first.
+    # `_keys` is set only while `debug_key_reuse` follows random keys. A part of another
+    # array, or a value in host memory, has no buffer at first: `_parts` makes that, of
+    # the part in `_position`; else it is None.
     __slots__ = (
         "__weakref__",
         "_committed",
@@ -57,12 +62,13 @@ class ArrayImpl:
         "_position",
         "aval",
     )
-    _parts: LocalParts | None
+    _parts: LocalParts | HostMemory | None
     _position: int
     __array_priority__ = 100
 
     def __init__(self, buffer: Any, aval: Any, committed: bool = False) -> None:
         self._own_buffer = buffer
+        self._parts = None
         self.aval = aval
         self._committed = committed
         self._host: np.ndarray | None = None
@@ -82,6 +88,9 @@ class ArrayImpl:
                 buffer = parts.to_device(self._position)
             except Exception as error:
                 raise self._explain(error)  # noqa: B904 - it has its cause
+            if type(parts) is HostMemory:  # which stays what kernels read
+                self._own_buffer = buffer
+                return buffer
             with _taking:
                 if self._parts is not None:  # else another thread was first
                     self._own_buffer = buffer
@@ -142,8 +151,10 @@ class ArrayImpl:
     @property
     def sharding(self) -> Any:
         """How the array is divided over its devices."""
+        if self._parts is None:
+            return self._own_buffer._sharding
         holder = self._holder
-        if type(holder) is LocalParts:
+        if type(holder) in _SOURCES:
             return holder.sharding(self._position)
         return holder._sharding
 
@@ -269,16 +280,23 @@ class ArrayImpl:
         Raises:
           RuntimeError: the array is deleted, or computing it failed.
         """
+        if type(self._parts) is HostMemory:
+            self._check_alive()
+            return self
         try:
             waiting.wait_for(self._buffer)
         except Exception as error:
             raise self._explain(error)  # noqa: B904 - it has its cause
         return self
 
+    def _is_computed(self) -> bool:
+        """Whether it is known to be computed, so that nobody has to wait."""
+        return type(self._parts) is HostMemory and not self._parts.is_deleted()
+
     def copy_to_host_async(self) -> None:
         """Starts to copy it to the host, for a later read."""
         self._check_alive()
-        if type(self._holder) is LocalParts:
+        if type(self._holder) in _SOURCES:
             return  # to read it needs no buffer
         if self._host is None and self.single_device is not None:
             versions.copy_to_host_async(self._buffer)
@@ -339,7 +357,7 @@ class ArrayImpl:
         self._refuse_unreduced()
         holder = self._holder
         try:
-            if type(holder) is LocalParts:
+            if type(holder) in _SOURCES:
                 return holder.to_host(self._position)
             return parts.to_host(holder, self.aval.storage)
         except Exception as error:

@@ -136,6 +136,9 @@ def is_stored(
 _MAX_UNENDED = 8
 
 
+_UNKNOWN = object()
+
+
 class Executable:
     """A loaded program with the avals of its results.
 
@@ -153,6 +156,7 @@ class Executable:
     __slots__ = (
         "_handlers",
         "_is_local",
+        "_kernels",
         "_name",
         "_program",
         "committed",
@@ -195,6 +199,7 @@ class Executable:
             else:
                 self.devices = self.loaded.local_devices()
         self._handlers: list[Any] = []
+        self._kernels: Any = _UNKNOWN
         self.in_shardings = in_shardings
         if isinstance(loaded, AbsentProgram):
             self._is_local, self._name = False, ""
@@ -332,7 +337,33 @@ class Executable:
             division,
         )
         runner.stages = self._may_stage() * _MAX_UNENDED
+        if self._may_have_kernels():
+            runner.find_kernels = self._find_kernels
         return runner
+
+    def _may_have_kernels(self) -> bool:
+        """Whether it runs on one CPU device, the default one, and calls no Python."""
+        if self.in_shardings is not None or isinstance(self._program, CallbackProgram):
+            return False
+        place = default_placement()
+        return place.is_host and self.devices == place.devices
+
+    def _find_kernels(self) -> Any:
+        """The kernels of a small program, to be called without XLA's runtime."""
+        from olympus._src.runtime import host_kernels
+
+        if self._kernels is _UNKNOWN:
+            self._kernels = host_kernels.find(
+                self.serialize(),
+                self._run_raw,
+                self.out_avals,
+                placement_of(self.devices[0]),
+            )
+        return self._kernels
+
+    def _run_raw(self, buffers: list[Any]) -> list[Any]:
+        results = self.loaded.execute_sharded(buffers)
+        return results.consume_with_handlers(self._handlers)
 
     def _may_stage(self) -> bool:
         """Whether arguments may lie in memory that is used again after the program.
@@ -340,11 +371,7 @@ class Executable:
         Not where Python functions may keep a view of them, where the program takes
         them for its own, nor where it can run on another device than they are put on.
         """
-        is_plain = self.in_shardings is None and not self.donated
-        if not is_plain or isinstance(self._program, CallbackProgram):
-            return False
-        place = default_placement()
-        return place.is_cpu and self.devices == place.devices
+        return not self.donated and self._may_have_kernels()
 
     def _execute_donating(self, buffers: list[Any]) -> list[ArrayImpl]:
         run = _executor(self.loaded, self._handlers, self.out_avals, self.committed)

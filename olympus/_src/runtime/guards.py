@@ -14,7 +14,7 @@ from typing import Any
 
 from olympus._src import native
 from olympus._src.foundation import config, setting_states
-from olympus._src.runtime import versions
+from olympus._src.runtime import kernel_use, versions
 
 _guards = versions.guards
 _TRANSFERS = {
@@ -53,6 +53,7 @@ def _note(guard: str, thread: int | None, value: Any) -> None:
         _active.add((guard, thread))
     if native.calls is not None:
         native.calls.use_staging(not _active)
+    kernel_use.note_guards(bool(_active))
 
 
 def _write(field: str, level: Callable[[Any], Any], where: Any, value: Any) -> None:

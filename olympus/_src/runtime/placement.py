@@ -11,6 +11,7 @@ from olympus._src.runtime import (
     dlpack,
     host_errors,
     host_memory,
+    host_results,
     parts,
     transfer,
     versions,
@@ -44,12 +45,22 @@ def put(x: np.ndarray, aval: Any, device: Device | None = None) -> ArrayImpl:
         place, committed = placement_of(device), True
     if type(x) is not np.ndarray or x.dtype is not aval.dtype:
         x = _native_array(x, aval)
-    return ArrayImpl(_to_device(x, aval, place, committed), aval, committed)
+    return _copy_to_place(x, aval, place, committed)
 
 
 def put_native(x: np.ndarray, aval: Any) -> ArrayImpl:
     """As `put`, on the default device, of a NumPy array of the aval's dtype itself."""
-    return ArrayImpl(_to_device(x, aval, default_placement(), False), aval)
+    return _copy_to_place(x, aval, default_placement(), False)
+
+
+def _copy_to_place(
+    x: np.ndarray, aval: Any, place: Placement, committed: bool
+) -> ArrayImpl:
+    if x.nbytes <= host_results.MAX_BYTES and place.is_host and aval.storage is aval:
+        array = host_results.put(x, aval, place, committed)
+        if array is not None:
+            return array
+    return ArrayImpl(_to_device(x, aval, place, committed), aval, committed)
 
 
 def _native_array(x: Any, aval: Any) -> np.ndarray:
@@ -87,6 +98,25 @@ def fill(
     place = placement_of(device) if committed else default_placement()
     buffer = transfer.lend_to_device(host, aval, place, committed)
     return ArrayImpl(buffer, aval, committed)
+
+
+def as_buffers(operands: Iterable[Any]) -> list[Any]:
+    """What runs a program may take, with buffers in place of arrays."""
+    return [x._buffer if type(x) is ArrayImpl else x for x in operands]
+
+
+def view_of(array: ArrayImpl) -> np.ndarray:
+    """A read-only view of a computed array on one device of the CPU.
+
+    Raises:
+      BufferError: it is deleted, or its elements are not NumPy's.
+    """
+    memory = array._parts
+    if type(memory) is not host_results.HostMemory:
+        return transfer.view(array._buffer)
+    if memory.is_deleted():
+        raise BufferError("Array: it is deleted")
+    return memory.to_host(0)
 
 
 def keep_from_donation(
@@ -206,7 +236,7 @@ def block_until_ready(arrays: list[ArrayImpl]) -> None:
       RuntimeError: one is deleted, or computing it failed.
     """
     try:
-        waiting.wait_for_all([array._buffer for array in arrays])
+        waiting.wait_for_all([x._buffer for x in arrays if not x._is_computed()])
     except Exception as error:
         for array in arrays:
             array._check_alive()

@@ -10,7 +10,7 @@ from typing import Any
 
 from jaxlib import _profile_data, _profiler  # type: ignore[attr-defined]
 
-from olympus._src.runtime import client
+from olympus._src.runtime import client, kernel_use
 
 ProfileData = _profile_data.ProfileData
 ProfileEvent = _profile_data.ProfileEvent
@@ -51,17 +51,26 @@ class Session:
       options: what to record; None for the defaults.
     """
 
-    __slots__ = ("_session",)
+    __slots__ = ("_is_recording", "_session")
 
     def __init__(self, options: Any = None) -> None:
         # A device's own tracer is registered by its client, so that must be there.
         client.default_device()
         options = ProfileOptions() if options is None else options
         self._session = _profiler.ProfilerSession(options)
+        kernel_use.note_recording(1)
+        self._is_recording = True
 
     def stop(self) -> bytes:
         """Ends the recording; its events as a serialized XSpace."""
+        if self._is_recording:
+            self._is_recording = False
+            kernel_use.note_recording(-1)
         return self._session.stop()
+
+    def __del__(self) -> None:
+        if getattr(self, "_is_recording", False):
+            kernel_use.note_recording(-1)
 
     def export(self, data: bytes, folder: str | os.PathLike[str]) -> None:
         """Writes a recording's files below a folder."""

@@ -293,7 +293,14 @@ def _unpickle(platform: str, id_: int, kind: str | None) -> SingleDeviceSharding
 class Placement:
     """A device with what each transfer to it needs, made once per device."""
 
-    __slots__ = ("device", "device_list", "devices", "is_cpu", "sharding")
+    __slots__ = (
+        "device",
+        "device_list",
+        "devices",
+        "is_cpu",
+        "is_host",
+        "sharding",
+    )
 
     def __init__(self, device: Device) -> None:
         self.device = device
@@ -301,6 +308,8 @@ class Placement:
         self.device_list = DeviceList((device,))
         self.sharding = SingleDeviceSharding(device)
         self.is_cpu = device.platform == "cpu"
+        # Whether it computes in the memory of this process.
+        self.is_host = self.is_cpu and not versions.is_described(device)
 
 
 _placements: dict[Device | None, Placement] = {}

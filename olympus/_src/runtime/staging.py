@@ -18,6 +18,7 @@ from olympus._src.runtime.shardings import default_placement
 # Copying larger arrays takes longer than all else, and their programs run elsewhere.
 MAX_BYTES = 1 << 16
 _MAX_BYTES_OF_ALL = 1 << 24
+MAX_SLOTS = 8  # of a type that are free; the part in C lays back no more either
 
 # A buffer, the address of its memory, the bytes there, and the type of the arrays.
 Slot = tuple[Any, int, int, Any]
@@ -46,7 +47,8 @@ def add(aval: Any) -> None:
             forget()
         _bytes_made += memory.nbytes
         row = free_slots.setdefault(aval, [])
-        row.append((buffer, address, memory.nbytes, aval))
+        if len(row) < MAX_SLOTS:
+            row.append((buffer, address, memory.nbytes, aval))
 
 
 def forget() -> None:

@@ -1,0 +1,425 @@
+/* Values in memory of the host, of which jaxlib knows nothing until it needs a buffer. A
+   part of `calls.c`.
+
+   `HostMemory` is where a result of host kernels lies. It becomes a buffer of jaxlib's,
+   over the same memory, when something needs one; the next kernels do not. */
+
+#define ALIGNMENT 64 /* of all arrays, which compiled code relies on */
+
+/* Bytes that objects share: a memory, and what jaxlib's buffer keeps of it. */
+typedef struct {
+  Py_ssize_t refs, size;
+  void *start; /* of what was allocated */
+} Block;
+
+static inline char *bytes_of(Block *block) { return (char *)block + ALIGNMENT; }
+
+static Block *block_new(Py_ssize_t size) {
+  void *start = PyMem_Malloc(size + 2 * ALIGNMENT);
+  if (start == NULL) return (Block *)PyErr_NoMemory();
+  Block *block = (Block *)(((uintptr_t)start + ALIGNMENT - 1) & ~(uintptr_t)(ALIGNMENT - 1));
+  block->refs = 1;
+  block->size = size;
+  block->start = start;
+  return block;
+}
+
+static void block_release(Block *block) {
+  if (--block->refs == 0) PyMem_Free(block->start);
+}
+
+/* What keeps a block, and gives its bytes to readers. */
+typedef struct {
+  PyObject_HEAD
+  Block *block;
+} Bytes;
+
+static PyTypeObject *bytes_type;
+
+static int bytes_getbuffer(PyObject *object, Py_buffer *view, int flags) {
+  Block *block = ((Bytes *)object)->block;
+  return PyBuffer_FillInfo(view, object, bytes_of(block), block->size, 1, flags);
+}
+
+/* Frees the shape that a view may have; see `view_memory`. */
+static void bytes_releasebuffer(PyObject *object, Py_buffer *view) {
+  (void)object;
+  PyMem_Free(view->internal);
+}
+
+static PyObject *bytes_new(Block *block) {
+  Bytes *bytes = (Bytes *)bytes_type->tp_alloc(bytes_type, 0);
+  if (bytes == NULL) return NULL;
+  block->refs++;
+  bytes->block = block;
+  return (PyObject *)bytes;
+}
+
+static void bytes_dealloc(PyObject *object) {
+  PyTypeObject *type = Py_TYPE(object);
+  block_release(((Bytes *)object)->block);
+  type->tp_free(object);
+  Py_DECREF(type);
+}
+
+static PyType_Slot bytes_slots[] = {
+    {Py_bf_getbuffer, bytes_getbuffer},
+    {Py_bf_releasebuffer, bytes_releasebuffer},
+    {Py_tp_dealloc, bytes_dealloc},
+    {0, NULL}};
+
+static PyType_Spec bytes_spec = {
+    "olympus._src.native.calls.Bytes", sizeof(Bytes), 0,
+    Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION, bytes_slots};
+
+typedef struct {
+  PyObject_HEAD
+  Block *block;
+  PyObject *aval, *place; /* what it holds, and the device that has it */
+  PyObject *buffer;       /* jaxlib's, or NULL until one is needed */
+} HostMemory;
+
+static PyTypeObject *memory_base;
+
+static inline int is_memory(PyObject *object) {
+  return Py_IS_TYPE(object, shared.memory_type);
+}
+
+static PyObject *memory_new(Block *block, PyObject *aval, PyObject *place) {
+  HostMemory *self = (HostMemory *)shared.memory_type->tp_alloc(shared.memory_type, 0);
+  if (self == NULL) return NULL;
+  block->refs++;
+  self->block = block;
+  self->aval = Py_NewRef(aval);
+  self->place = Py_NewRef(place);
+  return (PyObject *)self;
+}
+
+/* Lets go of the bytes, which a program took; those of its buffer are not touched. */
+static void memory_end(HostMemory *self) {
+  if (self->block != NULL) block_release(self->block);
+  self->block = NULL;
+}
+
+static void memory_dealloc(PyObject *object) {
+  HostMemory *self = (HostMemory *)object;
+  PyTypeObject *type = Py_TYPE(object);
+  memory_end(self);
+  Py_XDECREF(self->aval);
+  Py_XDECREF(self->place);
+  Py_XDECREF(self->buffer);
+  type->tp_free(object);
+  Py_DECREF(type);
+}
+
+static PyObject *memory_bytes(PyObject *object, PyObject *unused) {
+  (void)unused;
+  Block *block = ((HostMemory *)object)->block;
+  return block ? bytes_new(block) : PyErr_Format(PyExc_ValueError, "a program took it");
+}
+
+/* keep(buffer): the memory's buffer, which is the first one that was kept. */
+static PyObject *memory_keep(PyObject *object, PyObject *buffer) {
+  HostMemory *self = (HostMemory *)object;
+  if (self->buffer == NULL) self->buffer = Py_NewRef(buffer);
+  return Py_NewRef(self->buffer);
+}
+
+/* make_memory(content, aval, place): a memory with a copy of bytes. */
+static PyObject *make_memory(PyObject *module, PyObject *args) {
+  (void)module;
+  Py_buffer content;
+  PyObject *aval, *place, *memory = NULL;
+  if (!PyArg_ParseTuple(args, "y*OO", &content, &aval, &place)) return NULL;
+  Block *block = block_new(content.len);
+  if (block != NULL) {
+    memcpy(bytes_of(block), content.buf, content.len);
+    memory = memory_new(block, aval, place);
+    block_release(block);
+  }
+  PyBuffer_Release(&content);
+  return memory;
+}
+
+static PyObject *memory_has_ended(PyObject *object, void *unused) {
+  (void)unused;
+  return PyBool_FromLong(((HostMemory *)object)->block == NULL);
+}
+
+static PyGetSetDef memory_getters[] = {
+    {"has_ended", memory_has_ended, NULL, "Whether a program took its bytes.", NULL},
+    {NULL}};
+
+/* An array whose value lies in a memory. */
+static PyObject *new_array_in(PyObject *memory, PyObject *aval, PyObject *committed) {
+  PyObject *array = shared.array_type->tp_alloc(shared.array_type, 0);
+  if (array == NULL) return NULL;
+  set_slot(array, shared.parts, memory);
+  set_slot(array, shared.position, shared.zero);
+  set_slot(array, shared.aval, aval);
+  set_slot(array, shared.committed, committed);
+  set_slot(array, shared.host, Py_None);
+  return array;
+}
+
+/* put(value, aval, place, committed): an array with a copy of a NumPy array of the aval's
+   dtype; None where that is not plainly copied, or memories are not in use. */
+static PyObject *put_value(PyObject *module, PyObject *const *args, Py_ssize_t n) {
+  (void)module;
+  Py_buffer content;
+  if (n != 4) return PyErr_Format(PyExc_TypeError, "put: takes four arguments");
+  if (shared.kernels_after < 0) Py_RETURN_NONE;
+  if (PyObject_GetBuffer(args[0], &content, PyBUF_STRIDED_RO) < 0) {
+    PyErr_Clear();
+    Py_RETURN_NONE;
+  }
+  PyObject *memory = NULL, *array = NULL;
+  Block *block = block_new(content.len);
+  if (block != NULL) {
+    if (PyBuffer_ToContiguous(bytes_of(block), &content, content.len, 'C') == 0)
+      memory = memory_new(block, args[1], args[2]);
+    block_release(block);
+  }
+  PyBuffer_Release(&content);
+  if (memory != NULL) array = new_array_in(memory, args[1], args[3]);
+  Py_XDECREF(memory);
+  return array;
+}
+
+static PyMethodDef memory_methods[] = {
+    {"bytes", memory_bytes, METH_NOARGS, "What keeps its bytes, and gives them to read."},
+    {"keep", memory_keep, METH_O,
+     "keep(buffer): its buffer, which is the first one that was kept."},
+    {NULL}};
+
+static PyMemberDef memory_members[] = {
+    {"aval", T_OBJECT_EX, offsetof(HostMemory, aval), READONLY},
+    {"place", T_OBJECT_EX, offsetof(HostMemory, place), READONLY},
+    {"buffer", T_OBJECT, offsetof(HostMemory, buffer), READONLY},
+    {NULL}};
+
+static PyType_Slot memory_slots[] = {{Py_tp_dealloc, memory_dealloc},
+                                     {Py_tp_methods, memory_methods},
+                                     {Py_tp_members, memory_members},
+                                     {Py_tp_getset, memory_getters},
+                                     {0, NULL}};
+
+static PyType_Spec memory_spec = {
+    "olympus._src.native.calls.HostMemory", sizeof(HostMemory), 0,
+    Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE | Py_TPFLAGS_DISALLOW_INSTANTIATION,
+    memory_slots};
+
+/* The memory of an array, borrowed; NULL if it has none. */
+static inline HostMemory *memory_of(PyObject *array) {
+  PyObject *parts = slot_of(array, shared.parts);
+  return parts != NULL && is_memory(parts) ? (HostMemory *)parts : NULL;
+}
+
+/* The buffer of an operand, which is an array, a memory, or a buffer. */
+static PyObject *as_buffer(PyObject *operand) {
+  if (Py_IS_TYPE(operand, shared.array_type)) {
+    PyObject *buffer = slot_of(operand, shared.buffer);
+    return buffer ? Py_NewRef(buffer) : PyObject_GetAttr(operand, names.buffer);
+  }
+  if (!is_memory(operand)) return Py_NewRef(operand); /* one already */
+  PyObject *buffer = ((HostMemory *)operand)->buffer;
+  return buffer ? Py_NewRef(buffer) : PyObject_CallMethodNoArgs(operand, names.to_buffer);
+}
+
+/* Puts buffers in the place of operands. */
+static int use_buffers(PyObject *list) {
+  for (Py_ssize_t i = 0; i < PyList_GET_SIZE(list); i++) {
+    PyObject *buffer = as_buffer(PyList_GET_ITEM(list, i));
+    if (buffer == NULL || PyList_SetItem(list, i, buffer) < 0) return -1;
+  }
+  return 0;
+}
+
+/* ---- operands that have buffers ---------------------------------------------------- */
+
+/* Whether a buffer can be read now; in this order: jaxlib ends the process where a
+   deleted array is asked more. */
+static int is_readable(PyObject *buffer) {
+  int readable =
+      says(buffer, names.is_deleted, Py_False) && says(buffer, names.is_ready, Py_True);
+  if (!readable) PyErr_Clear();
+  return readable;
+}
+
+/* Where a value of some bytes lies; NULL, without an error, if it is gone. */
+static char *memory_address(HostMemory *memory, int64_t size) {
+  if (memory->block == NULL || memory->block->size != size) return NULL;
+  if (memory->buffer == NULL || says(memory->buffer, names.is_deleted, Py_False))
+    return bytes_of(memory->block);
+  PyErr_Clear();
+  return NULL;
+}
+
+#define MAX_COPIED 4096 /* bytes of an array */
+
+/* Gives an array with a buffer a memory too, which takes over the reference to it. */
+static void attach_memory(PyObject *array, PyObject *buffer, PyObject *memory) {
+  PyObject **parts = (PyObject **)((char *)array + shared.parts);
+  PyObject **position = (PyObject **)((char *)array + shared.position);
+  if (*parts != Py_None) { /* another thread was first */
+    Py_DECREF(memory);
+    return;
+  }
+  Py_XSETREF(((HostMemory *)memory)->buffer, Py_NewRef(buffer));
+  Py_XSETREF(*position, Py_NewRef(shared.zero));
+  Py_SETREF(*parts, memory);
+}
+
+/* Keeps a copy of an array's value, which takes less time to find than its buffer's. */
+static void keep_copy(PyObject *array, PyObject *buffer, const Py_buffer *view,
+                      PyObject *place) {
+  if (view->len > MAX_COPIED) return;
+  Block *block = block_new(view->len);
+  if (block != NULL) {
+    memcpy(bytes_of(block), view->buf, view->len);
+    PyObject *memory = memory_new(block, slot_of(array, shared.aval), place);
+    if (memory != NULL) attach_memory(array, buffer, memory);
+    block_release(block);
+  }
+  PyErr_Clear();
+}
+
+/* The same for an array whose elements Python's buffer protocol does not know. */
+static char *copy_foreign(PyObject *array, PyObject *buffer, int64_t size) {
+  PyObject *memory = NULL;
+  if (size <= MAX_COPIED) memory = PyObject_CallOneArg(shared.copy_to_memory, array);
+  if (memory != NULL && is_memory(memory) && ((HostMemory *)memory)->block->size == size) {
+    attach_memory(array, buffer, Py_NewRef(memory));
+    Py_DECREF(memory);
+    memory = slot_of(array, shared.parts);
+    return is_memory(memory) ? bytes_of(((HostMemory *)memory)->block) : NULL;
+  }
+  Py_XDECREF(memory);
+  PyErr_Clear();
+  return NULL;
+}
+
+/* Whether an operand may lie on another device than the program's. */
+static int is_elsewhere(PyObject *holder, PyObject *place) {
+  if (!shared.several_devices) return 0;
+  PyObject *mine = PyObject_GetAttr(place, names.place_sharding);
+  PyObject *its = PyObject_GetAttr(holder, names.sharding);
+  int elsewhere = mine == NULL || its != mine;
+  Py_XDECREF(mine);
+  Py_XDECREF(its);
+  PyErr_Clear();
+  return elsewhere;
+}
+
+/* ---- reading an array through Python's buffer protocol ------------------------------ */
+
+static int is_plain_type(PyObject *aval) {
+  if (aval == shared.plain_aval) return 1; /* most reads in a row are of one type */
+  PyObject *storage = PyObject_GetAttr(aval, names.storage), *explicit_ = NULL;
+  int plain = storage == aval; /* else its elements stand for others */
+  if (plain) {
+    explicit_ = PyObject_GetAttr(aval, names.explicit_);
+    plain = explicit_ == Py_None; /* else it may be a sum still to be taken */
+  }
+  Py_XDECREF(storage);
+  Py_XDECREF(explicit_);
+  PyErr_Clear();
+  if (plain) Py_XSETREF(shared.plain_aval, Py_NewRef(aval));
+  return plain;
+}
+
+/* "=i" means the same as "i", which `memoryview` reads; only longs have other sizes. */
+static void use_native_format(Py_buffer *view) {
+  if (view->format != NULL && view->format[0] == '=' && strchr("lLnN", view->format[1]) == NULL)
+    view->format++;
+}
+
+/* How Python calls the elements of a dtype; NULL if it has no name for them. */
+static const char *element_format(PyObject *aval) {
+  static const char *formats[] = {"?", "b", "B", "h", "H", "i", "I",  "l",
+                                  "L", "e", "f", "d", "Zf", "Zd"};
+  static const char characters[] = "?bBhHiIlLefdFD"; /* NumPy's */
+  PyObject *dtype = PyObject_GetAttr(aval, names.dtype), *character = NULL;
+  if (dtype != NULL) character = PyObject_GetAttr(dtype, names.character);
+  Py_XDECREF(dtype);
+  const char *text = character == NULL ? NULL : PyUnicode_AsUTF8(character);
+  const char *found = text != NULL && text[0] ? strchr(characters, text[0]) : NULL;
+  Py_XDECREF(character);
+  return found == NULL ? NULL : formats[found - characters];
+}
+
+/* The sizes of the axes, and the bytes from one element to the next, in new memory. */
+static Py_ssize_t *rows_of(PyObject *aval, Py_ssize_t itemsize, Py_ssize_t size, int *ndim) {
+  PyObject *shape = PyObject_GetAttr(aval, names.shape);
+  Py_ssize_t n = shape != NULL && PyTuple_Check(shape) ? PyTuple_GET_SIZE(shape) : -1;
+  Py_ssize_t *rows = n < 0 ? NULL : PyMem_New(Py_ssize_t, 2 * n + 1);
+  Py_ssize_t stride = itemsize;
+  for (Py_ssize_t i = n - 1; rows != NULL && i >= 0; i--) {
+    rows[i] = PyLong_AsSsize_t(PyTuple_GET_ITEM(shape, i));
+    rows[n + i] = stride;
+    stride *= rows[i];
+  }
+  Py_XDECREF(shape);
+  *ndim = (int)n;
+  if (rows != NULL && (PyErr_Occurred() || stride != size)) {
+    PyMem_Free(rows);
+    return NULL;
+  }
+  return rows;
+}
+
+static Py_ssize_t element_size(const char *format) {
+  switch (format[strlen(format) - 1]) {
+    case '?': case 'b': case 'B': return 1;
+    case 'h': case 'H': case 'e': return 2;
+    case 'i': case 'I': return 4;
+    case 'f': return format[0] == 'Z' ? 8 : 4;
+    default: return format[0] == 'Z' ? 16 : 8;
+  }
+}
+
+/* A read-only view of a memory, which stays when a program takes that; -1, without an error, if there is none. */
+static int view_memory(HostMemory *memory, Py_buffer *view, int flags) {
+  const char *format = element_format(memory->aval);
+  Py_ssize_t size = memory->block == NULL ? -1 : memory->block->size;
+  char *bytes = size < 0 ? NULL : memory_address(memory, size);
+  if (format == NULL || bytes == NULL || (flags & PyBUF_WRITABLE)) return -1;
+  int ndim;
+  Py_ssize_t *rows = rows_of(memory->aval, element_size(format), size, &ndim);
+  PyObject *owner = rows == NULL ? NULL : bytes_new(memory->block);
+  if (owner == NULL) {
+    PyMem_Free(rows);
+    return -1;
+  }
+  *view = (Py_buffer){.buf = bytes, .obj = owner, .len = size, .readonly = 1};
+  view->itemsize = element_size(format);
+  view->format = flags & PyBUF_FORMAT ? (char *)format : NULL;
+  view->ndim = ndim;
+  view->shape = flags & PyBUF_ND ? rows : NULL;
+  view->strides = (flags & PyBUF_STRIDES) == PyBUF_STRIDES ? rows + ndim : NULL;
+  view->internal = rows;
+  return 0;
+}
+
+/* A read-only view of a value that is computed. Everything else is refused, and then
+   whoever reads asks `__array__`, which waits, converts, or says what is wrong. */
+static int array_getbuffer(PyObject *array, Py_buffer *view, int flags) {
+  PyObject *buffer = slot_of(array, shared.buffer), *aval = slot_of(array, shared.aval);
+  HostMemory *memory = memory_of(array);
+  view->obj = NULL;
+  if (aval != NULL && is_plain_type(aval)) {
+    if (memory != NULL && view_memory(memory, view, flags) == 0) return 0;
+    PyErr_Clear();
+    if (buffer != NULL && is_readable(buffer) &&
+        PyObject_GetBuffer(buffer, view, flags) == 0) {
+      use_native_format(view);
+      return 0;
+    }
+    PyErr_Clear();
+  }
+  PyErr_SetString(PyExc_BufferError,
+                  "Array: a view of the memory requires a computed value of one of "
+                  "Python's own element types on the CPU; use numpy.asarray");
+  return -1;
+}
+
