@@ -215,15 +215,25 @@ static inline HostMemory *memory_of(PyObject *array) {
   return parts != NULL && is_memory(parts) ? (HostMemory *)parts : NULL;
 }
 
+/* The buffer of a memory, which is made when it is first needed. */
+static PyObject *buffer_of_memory(PyObject *memory) {
+  PyObject *buffer = ((HostMemory *)memory)->buffer;
+  return buffer ? Py_NewRef(buffer) : PyObject_CallMethodNoArgs(memory, names.to_buffer);
+}
+
+static PyObject *buffer_of_array(PyObject *array) {
+  PyObject **slot = (PyObject **)((char *)array + shared.buffer);
+  if (*slot != NULL) return Py_NewRef(*slot);
+  if (memory_of(array) == NULL) return PyObject_GetAttr(array, names.buffer); /* a part */
+  PyObject *buffer = buffer_of_memory(slot_of(array, shared.parts));
+  if (buffer != NULL && *slot == NULL) *slot = Py_NewRef(buffer);
+  return buffer;
+}
+
 /* The buffer of an operand, which is an array, a memory, or a buffer. */
 static PyObject *as_buffer(PyObject *operand) {
-  if (Py_IS_TYPE(operand, shared.array_type)) {
-    PyObject *buffer = slot_of(operand, shared.buffer);
-    return buffer ? Py_NewRef(buffer) : PyObject_GetAttr(operand, names.buffer);
-  }
-  if (!is_memory(operand)) return Py_NewRef(operand); /* one already */
-  PyObject *buffer = ((HostMemory *)operand)->buffer;
-  return buffer ? Py_NewRef(buffer) : PyObject_CallMethodNoArgs(operand, names.to_buffer);
+  if (Py_IS_TYPE(operand, shared.array_type)) return buffer_of_array(operand);
+  return is_memory(operand) ? buffer_of_memory(operand) : Py_NewRef(operand);
 }
 
 /* Puts buffers in the place of operands. */
