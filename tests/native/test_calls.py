@@ -962,3 +962,18 @@ def test_methods_are_called_without_an_object_between():
     assert model.scale(3) == Model.scale(model, 3) == 6
     model.scale = lambda x: x
     assert model.scale(3) == 3
+
+
+@needs_native
+def test_numbers_are_told_by_type_value_and_sign():
+    x = jnp.asarray(np.array([1.0, -2.0], np.float32))
+    for _ in range(8):
+        for number in (1, True, -0.0, 0.0, 3.5):
+            assert (x + number).dtype == np.float32
+            signs = np.signbit(np.asarray(jnp.zeros(2) * 0 + number))
+            assert not signs.any()
+        assert np.signbit(np.asarray(jnp.multiply(x, -0.0))).tolist() == [True, False]
+        assert np.signbit(np.asarray(jnp.multiply(x, 0.0))).tolist() == [False, True]
+        with olympus.enable_x64():
+            assert (jnp.asarray(np.float64(1)) + 1).dtype == np.float64
+            assert (jnp.asarray(np.int64(2**40)) + 2**40) == 2**41

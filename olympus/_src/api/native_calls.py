@@ -26,6 +26,7 @@ from olympus._src.runtime import (
     staging,
     transfer,
 )
+from olympus._src.sharding import contexts
 
 IS_NATIVE = native.calls is not None
 _PLAIN_NODES = (tuple, list, dict)
@@ -108,6 +109,8 @@ if IS_NATIVE:
         trace_context=config.trace_context,
         exact=caching.exact,
         as_operand=concrete_arrays.as_operand,
+        scalars=concrete_arrays.scalars,
+        default_mesh=contexts.default_mesh,
         host_types=concrete_arrays.HOST_TYPES,
         record_types=tree.record_types,
         bound_attribute=_bound_attribute,

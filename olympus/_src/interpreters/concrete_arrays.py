@@ -251,15 +251,15 @@ def _scalar(x: Any, sharding: Any = None) -> ArrayImpl:
       sharding: over a mesh; then it is there, and committed.
     """
     key = (type(x), x if x else repr(x), config.trace_context(), sharding)
-    array = _scalars.get(key)
+    array = scalars.get(key)
     if array is None or array.is_deleted():
         aval = avals_.aval_of(x)
         array = placement.put(np.asarray(x, aval.dtype), aval)
         if sharding is not None:
             array = placement.divide(array, sharding)
-        if len(_scalars) > _MAX_SCALARS:
-            _scalars.clear()
-        _scalars[key] = array
+        if len(scalars) > _MAX_SCALARS:
+            scalars.clear()
+        scalars[key] = array
     return array
 
 
@@ -420,13 +420,14 @@ def one_device(device: Any, what: str = "device") -> Any:
 
 
 _MAX_SCALARS = 2048
-_scalars: dict[Any, ArrayImpl] = {}
-caching.register(_scalars.clear, "scalars on the device")
+# By their types, values, settings and shardings; calls in C look here first.
+scalars: dict[Any, ArrayImpl] = {}
+caching.register(scalars.clear, "scalars on the device")
 
 
 def _forget_scalars(level: Any) -> None:
     """Where a guard of transfers changes: those that are kept would pass it."""
-    _scalars.clear()
+    scalars.clear()
 
 
 for _guard in config.transfer_guard.followers:

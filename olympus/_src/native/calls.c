@@ -48,6 +48,8 @@ static struct {
   PyObject *find_staged_type; /* finds and enters one */
   PyObject *slots;            /* by such a type a list of slots that nobody uses */
   PyObject *add_slot;         /* makes another slot for a type */
+  PyObject *scalars;          /* arrays of numbers that were operands, by a key */
+  PyObject *default_mesh;     /* a setting; in its blocks numbers are somewhere else */
   PyObject *host_types;       /* the types of such values, a set */
   PyObject *record_types;     /* namedtuples that are known to be nodes, a set */
   PyObject *bound_attribute;  /* an attribute of a bound caller */
@@ -70,7 +72,7 @@ static struct {
   PyObject *storage, *explicit_, *is_ready;
   PyObject *dtype, *shape, *trace, *call, *sharding, *buffer, *consume, *is_deleted;
   PyObject *slow, *failed;
-  PyObject *depth, *block, *to_buffer, *itemsize, *place_sharding, *character;
+  PyObject *depth, *block, *to_buffer, *itemsize, *place_sharding, *character, *blocks;
   PyObject *consume_token, *with_tokens; /* the second is a tuple of that name */
 } names;
 
@@ -1147,6 +1149,8 @@ static PyObject *connect(PyObject *module, PyObject *args, PyObject *objects) {
               {"trace_context", &shared.trace_context, NULL},
               {"exact", &shared.exact, NULL},
               {"as_operand", &shared.as_operand, NULL},
+              {"scalars", &shared.scalars, &PyDict_Type},
+              {"default_mesh", &shared.default_mesh, NULL},
               {"host_types", &shared.host_types, &PyFrozenSet_Type},
               {"record_types", &shared.record_types, &PySet_Type},
               {"bound_attribute", &shared.bound_attribute, NULL},
@@ -1264,6 +1268,7 @@ static int intern_names(void) {
               {&names.to_buffer, "to_buffer"},
               {&names.itemsize, "itemsize"},
               {&names.character, "char"},
+              {&names.blocks, "blocks"},
               {&names.place_sharding, "sharding"},
               {&names.slow, "_call_slowly"},
               {&names.failed, "_explain_failure"}};

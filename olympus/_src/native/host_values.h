@@ -34,6 +34,31 @@ static int unknown_or_failed(void) {
   return UNKNOWN;
 }
 
+/* The array of a Python number that was an operand before; NULL, perhaps with an error, if
+   it is not known. The key is as on the Python side, which enters it. */
+static PyObject *find_scalar(Walk *walk, PyObject *value) {
+  if (!PyFloat_CheckExact(value) && !PyLong_CheckExact(value) && !PyBool_Check(value))
+    return NULL;
+  PyObject *blocks = PyObject_GetAttr(shared.default_mesh, names.blocks);
+  int is_divided = blocks == NULL ? -1 : PyObject_IsTrue(blocks);
+  Py_XDECREF(blocks);
+  if (is_divided != 0) return NULL;
+  PyObject *number = PyObject_IsTrue(value) ? Py_NewRef(value) : PyObject_Repr(value);
+  PyObject *key = number == NULL ? NULL
+                                 : PyTuple_Pack(4, Py_TYPE(value), number,
+                                                walk->tokens.items[0], Py_None);
+  Py_XDECREF(number);
+  if (key == NULL) return NULL;
+  PyObject *array = Py_XNewRef(PyDict_GetItemWithError(shared.scalars, key));
+  Py_DECREF(key);
+  HostMemory *memory = array == NULL ? NULL : memory_of(array);
+  if (memory != NULL && memory->block != NULL &&
+      memory_address(memory, memory->block->size) != NULL)
+    return array;
+  Py_XDECREF(array);
+  return NULL;
+}
+
 /* A NumPy array that may be staged is kept as `(type, array)`: see `place_hosts`. */
 static int walk_host_value(Walk *walk, PyObject *value) {
   if (shared.stages && !shared.several_devices && PyObject_CheckBuffer(value)) {
@@ -46,7 +71,9 @@ static int walk_host_value(Walk *walk, PyObject *value) {
     }
     Py_DECREF(type);
   }
-  PyObject *array = PyObject_CallOneArg(shared.as_operand, value);
+  PyObject *array = find_scalar(walk, value);
+  if (array == NULL && !PyErr_Occurred())
+    array = PyObject_CallOneArg(shared.as_operand, value);
   if (array == NULL) return unknown_or_failed();
   int outcome = UNKNOWN;
   if (Py_IS_TYPE(array, shared.array_type)) outcome = walk_array(walk, array);
