@@ -517,18 +517,18 @@ def test_nothing_is_left_behind():
             sort(y)
 
     work()
-    gc.collect()
     tracemalloc.start()
     try:
-        work()
-        gc.collect()
-        before, _ = tracemalloc.get_traced_memory()
-        work()
-        gc.collect()
-        grown = tracemalloc.get_traced_memory()[0] - before
+        grown = []
+        for _ in range(4):  # other caches grow for a while
+            gc.collect()
+            before, _ = tracemalloc.get_traced_memory()
+            work()
+            gc.collect()
+            grown.append(tracemalloc.get_traced_memory()[0] - before)
     finally:
         tracemalloc.stop()
-    assert grown < 20_000
+    assert min(grown) < 2_000  # ten bytes a turn
 
 
 # -- functions of the C library --------------------------------------------------------
