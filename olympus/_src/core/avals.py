@@ -6,6 +6,7 @@ identity, and a cache keyed by avals costs one pointer comparison for each.
 
 from __future__ import annotations
 
+import collections
 import threading
 import weakref
 from collections.abc import Callable
@@ -372,6 +373,9 @@ def _intern_divided(
 # Weak values: an unused aval is dropped; a lock makes the two steps of interning one.
 _interned: weakref.WeakValueDictionary[Any, ShapedArray] = weakref.WeakValueDictionary()
 _lock = threading.Lock()
+# The last ones stay: making one anew takes as long as an operation on its arrays.
+_recent: collections.deque[ShapedArray] = collections.deque(maxlen=1024)
+caching.register(_recent.clear, "types of arrays")
 
 
 def _as_dtype(dtype: Any) -> Any:
@@ -414,6 +418,8 @@ def _intern(
             aval.size = sizes.product(shape)
             aval._short = aval._mlir = aval._tangent = None
             _interned[key] = aval
+            if explicit is None and type(aval.size) is int:  # no mesh or symbol stays
+                _recent.append(aval)
         return aval
 
 
