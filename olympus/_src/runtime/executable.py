@@ -346,7 +346,8 @@ class Executable:
         if self.in_shardings is not None or isinstance(self._program, CallbackProgram):
             return False
         place = default_placement()
-        return place.is_host and self.devices == place.devices
+        at_home = place.is_host and self.devices == place.devices
+        return at_home and all(s is place.sharding for s in self.shardings)
 
     def _find_kernels(self) -> Any:
         """The kernels of a small program, to be called without XLA's runtime."""
