@@ -61,3 +61,27 @@ def test_what_varies_over_devices():
         Struct((3,), "float32", manual_axis_type={"x"})
     with pytest.raises(NotImplementedError, match="ShapeDtypeStruct: memory_space"):
         Struct((3,), "float32", _memory_space=olympus.memory.Space.Host)
+
+
+def test_results_that_are_only_described_have_names_in_errors_alone():
+    asked = []
+
+    class Pair:
+        def __init__(self, first, second):
+            self.parts = first, second
+
+    def with_keys(pair):
+        asked.append(pair)
+        keys = map(olympus.tree_util.GetAttrKey, ("first", "second"))
+        return tuple(zip(keys, pair.parts, strict=True)), None
+
+    olympus.tree_util.register_pytree_with_keys(
+        Pair, with_keys, lambda _, parts: Pair(*parts), lambda pair: (pair.parts, None)
+    )
+    described = olympus.eval_shape(lambda x: Pair(x, 2 * x), onp.zeros(3))
+    assert described.parts == (Struct((3,), "float32"), Struct((3,), "float32"))
+    assert not asked
+    with pytest.raises(TypeError, match=r"output component result\.second"):
+        olympus.eval_shape(lambda x: Pair(x, "two"), 1.0)
+    info = olympus.make_olympuspr(lambda x: Pair(x, x))(1.0).debug_info
+    assert info.result_paths == ["result.first", "result.second"]

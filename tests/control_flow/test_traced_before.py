@@ -11,6 +11,7 @@ import pytest
 import olympus
 import olympus.numpy as jnp
 from olympus import lax
+from olympus._src.core import reads
 from olympus._src.foundation import config
 
 ONES = np.ones(3, np.float32)
@@ -121,3 +122,29 @@ def test_functions_of_the_library_are_traced_once(fun):
     lax.cond(True, fun, fun, ONES)
     with config.no_tracing(True):
         lax.cond(True, fun, fun, ONES)
+
+
+def test_new_functions_of_code_that_could_not_be_known_are_seldom_looked_at(
+    monkeypatch,
+):
+    looks = []
+    read = reads.values_read_by
+    monkeypatch.setattr(reads, "values_read_by", lambda f: looks.append(f) or read(f))
+
+    def make(value):
+        return lambda i, c: c + value
+
+    def run(body):
+        return lax.fori_loop(0, 2, body, ONES)
+
+    array = ONES.copy()  # which may change in place
+    for n in range(40):
+        array[:] = n
+        np.testing.assert_array_equal(run(make(array)), ONES + 2 * n)
+    assert len(looks) < 8
+    known = make(1.0)
+    for _ in range(20):
+        run(known)
+    run(make(array))
+    with config.no_tracing(True):
+        np.testing.assert_array_equal(run(known), ONES + 2)

@@ -1,5 +1,8 @@
 """Programs: printing, checking, evaluating, removing dead code."""
 
+import gc
+import weakref
+
 import numpy as np
 import pytest
 
@@ -340,3 +343,17 @@ def test_where_a_program_comes_from():
     assert info.with_names(["y"]).func_src_info == info.func_src_info
     made = ir.DebugInfo("jit", "f", ("x",), None)
     assert (made.arg_names, made.func_location) == (("x",), "")
+
+
+def test_a_program_that_is_derived_from_itself_is_freed_without_the_collector():
+    program, _ = traced(lambda x: [lax.sin(x)], scalar)
+    assert program.derived("same", lambda p: p) is program
+    assert program.derived("same", None) is program
+    reference = weakref.ref(program)
+    gc.collect()
+    gc.disable()
+    try:
+        del program
+        assert reference() is None
+    finally:
+        gc.enable()

@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from olympus._src.foundation import caching
+from tests import fresh
 
 
 @pytest.fixture(autouse=True)
@@ -117,3 +118,21 @@ def test_register_counts_the_owner_of_a_bound_method():
     assert "no size" not in sizes
     caching.clear_all()
     assert table == {}
+
+
+def test_caches_are_empty_as_python_ends_and_programs_still_run():
+    code = """
+    import atexit
+
+    @atexit.register
+    def end():  # registered first, so it comes last
+        print(sum(caching.cache_sizes().values()) < known, float(double(3.0)))
+
+    import olympus
+    from olympus._src.foundation import caching
+
+    double = olympus.jit(lambda x: 2 * x)
+    double(1.0)
+    known = sum(caching.cache_sizes().values())
+    """
+    assert fresh.run(code)[0] == "True 6.0\n"

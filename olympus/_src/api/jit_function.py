@@ -494,6 +494,11 @@ class JitFunction(native_calls.Caller):
         untold = lambda call: (self._trace_uncached(call), None)  # noqa: E731
         return self._traced_stage(untold, args, kwargs)
 
+    def eval_shape_afresh(self, *args: Any, **kwargs: Any) -> Any:
+        """`eval_shape`, without looking in the cache."""
+        untold = lambda call: (self._trace_uncached(call, False), None)  # noqa: E731
+        return self._traced_stage(untold, args, kwargs).out_info
+
     def _traced_stage(self, tracing: Any, args: Any, kwargs: Any) -> stages.Traced:
         call = self._parameters().bind(args, kwargs)
         call.avals = [
@@ -507,8 +512,11 @@ class JitFunction(native_calls.Caller):
         place = call_placement.of_call(self._options, call, call.leaves, used)
         return stages.Traced(traced, call, self, place, note)
 
-    def _trace_uncached(self, call: signatures.Call) -> TracedProgram:
-        return trace_call(self._fun, call, call.donated(self._options))
+    def _trace_uncached(
+        self, call: signatures.Call, names_results: bool = True
+    ) -> TracedProgram:
+        donated = call.donated(self._options)
+        return trace_call(self._fun, call, donated, names_results)
 
     @property
     def compiler_options(self) -> tuple[tuple[str, Any], ...]:

@@ -93,8 +93,8 @@ def eval_shape(fun: Callable[..., Any], *args: PyTree, **kwargs: PyTree) -> PyTr
         return fun.eval_shape(*args, **kwargs)
     parameters.check_callable("eval_shape", fun)
     described = _Described(fun)
-    jitted: Any = jit_.jit(described)
-    return described.restore(jitted.trace_afresh(*args, **kwargs).out_info)
+    jitted = jit_.without_options(described)
+    return described.restore(jitted.eval_shape_afresh(*args, **kwargs))
 
 
 class _Described:

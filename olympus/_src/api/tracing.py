@@ -70,25 +70,30 @@ class Results:
     """What a traced function returned, in addition to flat values."""
 
     __slots__ = ("paths", "tree")
-    paths: list[str]
+    paths: list[str] | None
     tree: Any
 
 
 def flat_function(
-    fun: Callable[..., Any], call: signatures.Call, info: ir.DebugInfo
+    fun: Callable[..., Any],
+    call: signatures.Call,
+    info: ir.DebugInfo,
+    names_results: bool = True,
 ) -> tuple[Callable[..., list[Any]], Results]:
     """The function of a call's leaves, and the record of its result's structure.
 
     It raises TypeError where a result is not an array.
     """
     results = Results()
+    results.paths = None
 
     def run(*tracers: Any) -> list[Any]:
         args, kwargs = call.arguments(tracers)
         result = fun(*args, **kwargs)
         outs, results.tree = tree.tree_flatten(result)
-        results.paths = result_paths(result, results.tree)
-        check_results(outs, results.paths, info)
+        if names_results or not all(map(avals_.is_array_like, outs)):
+            results.paths = result_paths(result, results.tree)
+            check_results(outs, results.paths, info)
         return outs
 
     return run, results
@@ -117,7 +122,10 @@ def check_results(
 
 
 def trace_call(
-    fun: Callable[..., Any], call: signatures.Call, donated: Sequence[bool]
+    fun: Callable[..., Any],
+    call: signatures.Call,
+    donated: Sequence[bool],
+    names_results: bool = True,
 ) -> TracedProgram:
     """Runs a function on tracers of a call's types.
 
@@ -125,10 +133,11 @@ def trace_call(
       fun: the user's function.
       call: its `avals` are the types.
       donated: for each leaf whether a result may overwrite it.
+      names_results: note a path for each result.
     """
     start = time.perf_counter()
     info = call.debug_info()
-    run, results = flat_function(fun, call, info)
+    run, results = flat_function(fun, call, info, names_results)
     if progress.is_on():  # a `with` costs more than to ask
         with progress.watch_trace(info):
             program, consts = partial_eval.trace_to_olympuspr(run, call.avals, info)

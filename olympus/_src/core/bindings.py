@@ -20,6 +20,7 @@ from olympus._src.foundation import caching
 _MAX_SIGNATURES = 64
 _MAX_VARIANTS = 4  # wrappers of one function, or values that a name takes in turn
 _MAX_UNKNOWN = 64  # calls until a function that cannot be known is looked at again
+_MAX_SIBLINGS = 15  # calls of new functions of the same code until one of them is
 
 
 class Remembered:
@@ -30,24 +31,34 @@ class Remembered:
       name: what is kept, in words.
     """
 
-    __slots__ = ("_by_owner", "_unknown")
+    __slots__ = ("_by_owner", "_siblings", "_unknown")
 
     def __init__(self, maxsize: int, name: str) -> None:
         self._by_owner = caching.ByIdentity(maxsize, name)
         self._unknown = caching.ByIdentity(maxsize, f"{name} that cannot be known")
+        # By code, once a function of it could not be known: in a list, how many more
+        # are taken for functions of which that holds too.
+        self._siblings = caching.ByIdentity(maxsize, f"code of {name}")
 
     def programs_of(self, fun: Any) -> Programs:
         """The cached programs of a function, for look-up and insertion."""
         calls = self._unknown.get(fun)
         if calls and calls.pop():
             return NOTHING
+        owner = _owner_of(fun)
+        entries = self._by_owner.get(owner) or ()
+        code = _code_of(fun)
+        siblings = None if entries else self._siblings.get(code)
+        if siblings is not None and siblings[0]:
+            siblings[0] -= 1
+            return NOTHING
         try:
             values = reads.values_read_by(fun)
         except reads.Unknown:
             self._unknown[fun] = [False] + [True] * _MAX_UNKNOWN
+            self._siblings[code] = [0 if siblings is None else _MAX_SIBLINGS]
             return NOTHING
-        owner = _owner_of(fun)
-        entries = self._by_owner.get(owner) or ()
+        self._siblings.pop(code)
         for i, entry in enumerate(entries):
             if reads.are_same(entry.values, values):
                 if i:
@@ -125,19 +136,31 @@ class _Nothing:
 NOTHING: Any = _Nothing()
 
 
-def _owner_of(fun: Any) -> Any:
-    """The object whose life bounds that of the programs.
+def _code_of(fun: Any) -> types.CodeType | None:
+    """The code of a function, of a method's or of what a wrapper wraps."""
+    fun = _unwrap(fun)
+    if type(fun) is types.MethodType:
+        fun = fun.__func__
+    return fun.__code__ if type(fun) is types.FunctionType else None
 
-    Wrappers, partials and bound methods are often created again for each call.
-    """
+
+def _unwrap(fun: Any) -> Any:
+    """What the library's wrappers and partials apply."""
     while True:
         if type(fun) is functools.partial:
             fun = fun.func
         elif reads.is_wrapper(fun):
             fun = fun.__wrapped__
-        elif type(fun) is types.MethodType:
-            return (
-                fun.__self__ if type(fun.__self__).__weakrefoffset__ else fun.__func__
-            )
         else:
             return fun
+
+
+def _owner_of(fun: Any) -> Any:
+    """The object whose life bounds that of the programs.
+
+    Wrappers, partials and bound methods are often created again for each call.
+    """
+    fun = _unwrap(fun)
+    if type(fun) is not types.MethodType:
+        return fun
+    return fun.__self__ if type(fun.__self__).__weakrefoffset__ else fun.__func__

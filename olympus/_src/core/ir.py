@@ -176,6 +176,7 @@ class DebugInfo:
 
 
 _ABSENT = object()
+_ITSELF = object()
 
 
 class Olympuspr:
@@ -256,8 +257,10 @@ class Olympuspr:
             self._cache = {}
         value = self._cache.get(key, _ABSENT)
         if value is _ABSENT:  # made outside of any `except`, whose error it would show
-            value = self._cache[key] = scopes.derive(make, self)
-        return value
+            value = scopes.derive(make, self)
+            # A program that held itself would be freed by the collector only.
+            self._cache[key] = _ITSELF if value is self else value
+        return self if value is _ITSELF else value
 
     def pretty_print(self, **options: Any) -> str:
         """The program as text; `source_info=True` adds the user's lines."""

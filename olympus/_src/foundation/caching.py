@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import contextlib
 import functools
 import threading
@@ -54,6 +55,11 @@ def clear_all() -> None:
     """Empties every cache."""
     for entry in _entries:
         entry.clear()
+
+
+# As Python ends its collector goes over all objects several times. What the caches hold
+# is most of them, and costs less to free before.
+atexit.register(clear_all)
 
 
 def cache_sizes() -> dict[str, int]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import gc
+import operator
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -486,22 +487,10 @@ def expand(
       divisible: whether kernels that only this process has, and that the compiler
         cannot divide over devices, are replaced too.
     """
-    target = (platform, divisible)
-    while _needs_expansion(program, target):  # what replaces them may need it too
-        program = program.derived(("expanded", target), lambda p: _expand(p, target))
-    return program
+    return _expanded(program, (platform, divisible))
 
 
 _Target = tuple[str, bool]
-
-
-def _needs_expansion(program: ir.Olympuspr, target: _Target) -> bool:
-    for eqn in program.eqns:
-        p = eqn.primitive
-        few = p.rewrite is not None or p.decompose is not None
-        if few and _replacement(eqn, target) is not None:
-            return True
-    return any(_needs_expansion(p, target) for p in ir.inner_programs(program))
 
 
 def _replacement(eqn: ir.Eqn, target: _Target) -> Any:
@@ -523,33 +512,84 @@ def _is_dynamic(eqn: ir.Eqn) -> bool:
     return not all(sizes.is_constant_shape(getattr(a, "shape", ())) for a in avals)
 
 
-def _expand(program: ir.Olympuspr, target: _Target) -> ir.Olympuspr:
-    def run(*args: Any) -> list[Any]:
-        env: dict[Any, Any] = dict(
-            zip(program.constvars + program.invars, args, strict=True)
-        )
-        for eqn in program.eqns:
-            inputs = [v.val if type(v) is ir.Literal else env[v] for v in eqn.invars]
-            current.position, current.scope = eqn.source, eqn.scope
-            eqns = current.trace.eqns
-            start = len(eqns)
-            outs = _apply_expanded(eqn, inputs, target)
-            order = effects.ordered(eqn.effects)
-            if order:
-                is_replaced = _replacement(eqn, target) is not None
-                eqns[start:] = [
-                    _keep_order(e, frozenset(order), is_replaced) for e in eqns[start:]
-                ]
-            env.update(zip(eqn.outvars, outs, strict=True))
-        return [v.val if type(v) is ir.Literal else env[v] for v in program.outvars]
+def _expanded(program: ir.Olympuspr, target: _Target) -> ir.Olympuspr:
+    expanded: ir.Olympuspr = program.derived(
+        ("expanded", target), lambda p: _expand(p, target)
+    )
+    return expanded
 
-    in_avals = [v.aval for v in program.constvars + program.invars]
-    info = program.debug_info or ir.DebugInfo("expansion", "program")
-    expanded, consts = trace_to_olympuspr(run, in_avals, info)
+
+def _expand(program: ir.Olympuspr, target: _Target) -> ir.Olympuspr:
+    """The program with replacements; the same object where there are none."""
+    eqns: list[ir.Eqn] = []
+    # What is read in place of the results of equations that were replaced.
+    env: dict[Any, Any] = {}
+    for eqn in program.eqns:
+        kept = eqn
+        if env and not env.keys().isdisjoint(eqn.invars):
+            kept = eqn.replace(invars=[env.get(v, v) for v in eqn.invars])
+        function = _replacement(kept, target)
+        if function is None:
+            eqns.append(_expand_inside(kept, target))
+            continue
+        outs = _write_replacement(kept, function, target, eqns)
+        env.update(zip(eqn.outvars, outs, strict=True))
+    if len(eqns) == len(program.eqns) and all(map(operator.is_, eqns, program.eqns)):
+        return program
+    outvars = [env.get(v, v) for v in program.outvars]
+    expanded = program.replace(eqns=eqns, outvars=outvars)
+    if config.enable_checks.value:
+        checker.check_olympuspr(expanded)
+    return expanded
+
+
+def _expand_inside(eqn: ir.Eqn, target: _Target) -> ir.Eqn:
+    """An equation, with replacements in the programs that it holds."""
+    params = map_programs(lambda program: _expanded(program, target), eqn.params)
+    if all(map(operator.is_, params.values(), eqn.params.values())):
+        return eqn
+    avals = tuple([v.aval for v in eqn.invars])
+    effects_ = eqn.primitive.results(avals, params)[1]
+    ordered = effects.ordered(eqn.effects)
+    return eqn.replace(params=params, effects=effects_.union(ordered))
+
+
+def _write_replacement(
+    eqn: ir.Eqn, function: Any, target: _Target, eqns: list[ir.Eqn]
+) -> list[Any]:
+    """Writes the equations of a function in place of an equation.
+
+    Args:
+      eqn: what is replaced.
+      function: of its operands.
+      target: for what the program is expanded.
+      eqns: what is written to.
+
+    Returns:
+      What is read in place of its results.
+    """
+    is_known = [type(v) is ir.Literal and v.aval.shape == () for v in eqn.invars]
+    operands = [v for v, k in zip(eqn.invars, is_known, strict=True) if not k]
+
+    def run(*tracers: Any) -> Sequence[Any]:
+        current.position, current.scope = eqn.source, eqn.scope
+        values = iter(tracers)
+        rows = zip(eqn.invars, is_known, strict=True)
+        out = function(*[v.val if known else next(values) for v, known in rows])
+        return out if eqn.primitive.multiple_results else [out]
+
+    info = ir.DebugInfo("expansion", "program")
+    traced, consts = trace_to_olympuspr(run, [v.aval for v in operands], info)
     if consts:
-        expanded = _write_in_place(expanded, consts)
-    n = len(program.constvars)
-    return expanded.replace(constvars=expanded.invars[:n], invars=expanded.invars[n:])
+        traced = _write_in_place(traced, consts)
+    order = frozenset(effects.ordered(eqn.effects))
+    if order:
+        ordered = [_keep_order(e, order, inside=True) for e in traced.eqns]
+        traced = traced.replace(eqns=ordered)
+    traced = _expanded(traced, target)  # what replaces it may need it too
+    env: dict[Any, Any] = dict(zip(traced.invars, operands, strict=True))
+    eqns += [e.replace(invars=[env.get(v, v) for v in e.invars]) for e in traced.eqns]
+    return [env.get(v, v) for v in traced.outvars]
 
 
 def embed_scalars(
@@ -646,21 +686,6 @@ def _write_in_place(program: ir.Olympuspr, consts: Sequence[Any]) -> ir.Olympusp
     return program.replace(constvars=(), eqns=eqns, outvars=outvars)
 
 
-def _apply_expanded(
-    eqn: ir.Eqn, inputs: Sequence[Any], target: _Target
-) -> Sequence[Any]:
-    p, (platform, divisible) = eqn.primitive, target
-    replacement = _replacement(eqn, target)
-    if replacement is not None:
-        out = replacement(*inputs)
-    else:
-        params = map_programs(
-            lambda program: expand(program, platform, divisible=divisible), eqn.params
-        )
-        out = p.bind(*inputs, **params)
-    return out if p.multiple_results else [out]
-
-
 def _keep_order(eqn: ir.Eqn, order: frozenset[Any], inside: bool) -> ir.Eqn:
     """An equation that stands for one with ordered effects, and has its part in them.
 
@@ -685,15 +710,18 @@ def _keep_order(eqn: ir.Eqn, order: frozenset[Any], inside: bool) -> ir.Eqn:
 
 
 def map_programs(f: Callable[[ir.Olympuspr], ir.Olympuspr], params: Any) -> Any:
-    """Parameters with `f` of each program among them."""
+    """Parameters with `f` of each program among them; the rest are the same objects."""
     return {name: _map_parameter(f, value) for name, value in params.items()}
 
 
 def _map_parameter(f: Callable[[ir.Olympuspr], ir.Olympuspr], value: Any) -> Any:
     if isinstance(value, ir.ClosedOlympuspr):
-        return value.replace(olympuspr=f(value.olympuspr))
+        new = f(value.olympuspr)
+        return value if new is value.olympuspr else value.replace(olympuspr=new)
     if isinstance(value, ir.Olympuspr):
         return f(value)
     if isinstance(value, tuple) and value and isinstance(value[0], ir.ClosedOlympuspr):
-        return tuple.__new__(type(value), [_map_parameter(f, v) for v in value])
+        items = [_map_parameter(f, v) for v in value]
+        if not all(map(operator.is_, items, value)):
+            return tuple.__new__(type(value), items)
     return value
