@@ -514,6 +514,16 @@ def as_abstract_says(joined: Any, **params: Any) -> None:
     """The rule `vary` of operations that apply programs, whose results have types."""
 
 
+# Programs that stay for good: the combinations of two numbers in scatters.
+_kept_programs: set[Any] = set()
+
+
+def keep_program(program: Any) -> Any:
+    """Lets caches be keyed by a program, which is then never freed; the program."""
+    _kept_programs.add(program)
+    return program
+
+
 def is_told_by_value(parameter: Any) -> bool:
     """Whether a cache may be keyed by a parameter: it is plain data.
 
@@ -524,7 +534,9 @@ def is_told_by_value(parameter: Any) -> bool:
         return all(map(is_told_by_value, parameter))
     if isinstance(parameter, type):
         return True
-    return not callable(parameter) and not hasattr(parameter, "eqns")
+    if hasattr(parameter, "eqns"):
+        return parameter in _kept_programs
+    return not callable(parameter)
 
 
 def _clear_caches() -> None:
