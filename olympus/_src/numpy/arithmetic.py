@@ -1156,8 +1156,8 @@ def angle(z: ArrayLike, deg: bool = False) -> Array:
 @evaluate.fuse
 def _nan_to_num(x: Any, *arrays: Any, numbers: Any) -> Any:
     """Arrays stand for the numbers that are `...`, in their order."""
-    given = iter(arrays)
-    values = [next(given) if v is ... else v for v in numbers]
+    remaining = iter(arrays)
+    values = [next(remaining) if v is ... else v for v in numbers]
     (x,) = promotion.promote_args("nan_to_num", x)
     if not _is(x, "c"):
         return _replace_by_numbers(x, *values)
