@@ -38,6 +38,7 @@ class JVPTracer(trace.Tracer):
     """
 
     __slots__ = ("primal", "spread", "tangent")
+    spread: tuple[Any, dict[str, Any]]
 
     def __init__(self, trace: trace.Trace, primal: Any, tangent: Any) -> None:
         self._trace = trace
