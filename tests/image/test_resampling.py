@@ -200,3 +200,20 @@ def test_places_on_a_sample(method, dtype):
         for factor in (3, 5, 7):
             out = image.resize(jnp.asarray(samples), (3 * factor,), method)
             np.testing.assert_allclose(out[factor // 2 :: factor], samples, rtol=1e-6)
+
+
+def test_the_first_axis_is_resized_in_place():
+    x = jnp.ones((128, 3, 5))
+    text = olympus.jit(lambda x: image.resize(x, (64, 3, 5), "bilinear")).lower(x)
+    assert "stablehlo.transpose" not in text.as_text()
+
+
+@pytest.mark.parametrize("axis", [0, 1, 2])
+def test_each_axis_alone(axis):
+    x = np.random.default_rng(0).normal(size=(6, 8, 4)).astype(np.float32)
+    shape = list(x.shape)
+    shape[axis] *= 2
+    got = image.resize(x, shape, "cubic")
+    front = np.moveaxis(x, axis, -1)
+    expected = image.resize(front, (*front.shape[:-1], shape[axis]), "cubic")
+    np.testing.assert_allclose(got, np.moveaxis(expected, -1, axis), rtol=1e-5)

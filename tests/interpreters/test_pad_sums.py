@@ -36,6 +36,11 @@ CASES = {  # what is read; how many arrays are put together in the derivative
     "overlapping": ([np.s_[i : i + 3] for i in range(6)], 0),
     "elements": ([(0, j) for j in range(6)], 0),
     "few": (range(3), 0),
+    "halves": ([np.s_[:4], np.s_[4:]], 1),
+    "thirds, out of order": ([np.s_[:, 4:], np.s_[:, :2], np.s_[:, 2:4]], 1),
+    "halves with a gap": ([np.s_[:3], np.s_[4:]], 0),
+    "even and odd": ([np.s_[::2], np.s_[1::2]], 0),
+    "halves twice": ([np.s_[:4], np.s_[4:], np.s_[4:], np.s_[:4]], 2),
 }
 
 

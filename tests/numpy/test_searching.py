@@ -46,6 +46,26 @@ def test_a_search_long_enough_for_a_loop(side, rng):
     np.testing.assert_array_equal(found, wanted)
 
 
+@pytest.mark.parametrize("side", ["left", "right"])
+def test_a_search_does_not_read_all_of_the_line(side):
+    line = jnp.zeros(100_000)
+    search = olympus.jit(lambda a, v: jnp.searchsorted(a, v, side))
+    text = search.lower(line, jnp.zeros(3)).as_text()
+    readers = [row for row in text.splitlines() if "<100000xf32>" in row]
+    allowed = ("func.func", "stablehlo.while", "gather", "stablehlo.return", "call @")
+    others = [row for row in readers if not any(part in row for part in allowed)]
+    assert not others
+
+
+@pytest.mark.parametrize("side", ["left", "right"])
+def test_nan_in_lines_that_are_halved(side):
+    line = np.full(40_000, np.nan, np.float32)
+    line[:30_001] = np.arange(30_001)
+    values = np.array([np.nan, -np.nan, np.inf, -np.inf, 7], np.float32)
+    found = jnp.searchsorted(line, values, side, method="scan_unrolled")
+    np.testing.assert_array_equal(found, np.searchsorted(line, values, side))
+
+
 def test_methods_that_are_not_there():
     for search in (jnp.searchsorted, jnp.digitize):
         with pytest.raises(ValueError, match="'compare_all'"):

@@ -401,3 +401,41 @@ def test_reduceat_of_functions_of_python():
             f.reduceat(x, np.array(indices), axis=axis),
             want.reduceat(x, indices, axis=axis).astype(np.float32),
         )
+
+
+@pytest.mark.parametrize("dtype", ["int8", "uint8", "int32"])
+def test_divisors_of_many_numbers(dtype, rng):
+    low = 0 if dtype == "uint8" else -120
+    x, y = (rng.integers(low, 120, shape).astype(dtype) for shape in ((30, 5), (5,)))
+    np.testing.assert_array_equal(jnp.gcd(x, y), np.gcd(x, y))
+    mapped = olympus.vmap(olympus.vmap(jnp.gcd), (0, None))(x, y)
+    np.testing.assert_array_equal(mapped, np.gcd(x, y))
+    assert "stablehlo.while" in olympus.jit(jnp.gcd).lower(x, y).as_text()
+
+
+def test_divisors_beside_derivatives():
+    def f(x):
+        return x * jnp.gcd((x * 6).astype(int), 9)
+
+    assert olympus.grad(f)(2.0) == 3
+    assert olympus.jvp(f, (2.0,), (1.0,))[1] == 3
+
+
+@pytest.mark.parametrize("is_array", [False, True])
+def test_what_stands_for_nan_may_be_an_array(is_array):
+    x = np.array([1, np.nan, np.inf, -np.inf], np.float32)
+    numbers = {"nan": 3, "posinf": 4, "neginf": 5}
+    given = {k: jnp.float32(v) if is_array else v for k, v in numbers.items()}
+    results = [jnp.nan_to_num(x, **given) for _ in range(7)]  # in C in the end
+    results.append(olympus.jit(lambda x: jnp.nan_to_num(x, **given))(x))
+    results.append(olympus.jit(lambda n: jnp.nan_to_num(x, **n))(given))
+    for result in results:
+        np.testing.assert_array_equal(result, [1, 3, 4, 5])
+    both = olympus.lax.complex(jnp.asarray(x), jnp.asarray(x[::-1].copy()))
+    parts = jnp.nan_to_num(both, nan=np.arange(4))
+    assert (parts.real[1], parts.imag[2]) == (1, 2)
+
+
+def test_integers_are_no_nan():
+    for x in (3, np.int32(3), jnp.int32(3)):
+        assert jnp.nan_to_num(x, nan=jnp.ones(())).dtype == np.int32

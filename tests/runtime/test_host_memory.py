@@ -41,6 +41,48 @@ def test_freed_memory_is_kept_unless_the_setting_says_no():
     assert int(kept[2]) < int(kept[1]) - 40  # clear_caches gave it back
 
 
+# A thread's heap has 64 MiB: the second array is the first in another one, which is all
+# free when the array is.
+THREAD = """
+    import ctypes, resource, threading
+    from olympus._src.runtime import host_memory
+
+    assert host_memory.keep_freed_pages()
+    libc = ctypes.CDLL(None)
+    libc.malloc.restype = ctypes.c_void_p
+    libc.malloc.argtypes = [ctypes.c_size_t]
+    libc.free.argtypes = [ctypes.c_void_p]
+    libc.memset.argtypes = [ctypes.c_void_p, ctypes.c_int, ctypes.c_size_t]
+
+    def allocate(n_bytes):
+        memory = libc.malloc(n_bytes)
+        libc.memset(memory, 1, n_bytes)
+        return memory
+
+    def count_faults():
+        return resource.getrusage(resource.RUSAGE_SELF).ru_minflt
+
+    def run():
+        first = allocate(40 << 20)
+        libc.free(allocate(40 << 20))
+        before = count_faults()
+        for _ in range(10):
+            libc.free(allocate(40 << 20))
+        print(count_faults() - before)
+        libc.free(first)
+
+    thread = threading.Thread(target=run)
+    thread.start()
+    thread.join()
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="a setting of glibc")
+def test_heaps_of_threads_stay():
+    faults = int(fresh.run(THREAD)[0])
+    assert faults < 1000  # of 10 times 10240 pages
+
+
 @pytest.mark.parametrize(
     ("name", "value"),
     [

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from olympus._src import tree
+from olympus._src.control_flow import equal_computations
 from olympus._src.core import avals, ir, trace
 from olympus._src.core.array_type import (
     Array,
@@ -27,7 +28,7 @@ from olympus._src.core.array_type import (
 from olympus._src.core.primitive import Primitive
 from olympus._src.core.symbolic_values import Zero
 from olympus._src.foundation import source_info
-from olympus._src.interpreters import ad, batching, partial_eval
+from olympus._src.interpreters import ad, batching, evaluate, partial_eval
 from olympus._src.lax import (
     concatenation,
     elementwise,
@@ -288,7 +289,7 @@ def reduce(
     outs = reduce_p.bind(
         *xs,
         *starts,
-        computation=computation,
+        computation=None if evaluate.is_evaluating() else computation,
         jaxpr=program,
         dimensions=axes,
     )
@@ -313,6 +314,8 @@ def _of_pairs(
 
     program = _trace(what, computation, run, scalars * 2)
     _check_results(what, program, scalars)
+    if evaluate.is_evaluating():
+        return equal_computations.find_equal(program), starts
     return ir.ClosedOlympuspr(program), starts
 
 

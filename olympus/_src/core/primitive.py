@@ -10,6 +10,8 @@ it says which field to write. Signatures:
        beside it, in programs that other processes run, or that are divided
   rewrite(platform, *avals, **params) -> decompose or None     None: by `lower`
   jvp(primals, tangents, **params) -> (results, tangents)      a tangent may be a Zero
+  jvp_by_spread(primals, tangents, source, its tangent, repeat) -> (result, tangent)
+       where the last operand is `repeat(source)`              None: `jvp`
   linearize(primals, **params) -> (results, tangent function)  None: made from jvp
   taylor(series, **params) -> series of results                None: made from jvp
   transpose(cotangents, *args, **params) -> cotangents         Linear marks unknowns
@@ -116,6 +118,7 @@ RULES = (
     "decompose",
     "rewrite",
     "jvp",
+    "jvp_by_spread",
     "linearize",
     "taylor",
     "transpose",
@@ -276,6 +279,7 @@ class Primitive(RuleDefinitions):
     decompose: Rule
     rewrite: Rule
     jvp: Rule
+    jvp_by_spread: Rule
     linearize: Rule
     taylor: Rule
     transpose: Rule
@@ -357,6 +361,8 @@ class Primitive(RuleDefinitions):
         if field not in _FIELDS:
             raise TypeError(f"Primitive {self.name}: there is no rule field {field!r}")
         self._write_rule(field, rule)
+        if field in ("jvp", "linearize"):  # the one that was given holds everywhere
+            self.jvp_by_spread = None
         if field in _COMPILED:
             self.rules_are_fixed = False
 
@@ -508,6 +514,16 @@ def as_abstract_says(joined: Any, **params: Any) -> None:
     """The rule `vary` of operations that apply programs, whose results have types."""
 
 
+# Programs that stay for good: the combinations of two numbers in scatters.
+_kept_programs: set[Any] = set()
+
+
+def keep_program(program: Any) -> Any:
+    """Lets caches be keyed by a program, which is then never freed; the program."""
+    _kept_programs.add(program)
+    return program
+
+
 def is_told_by_value(parameter: Any) -> bool:
     """Whether a cache may be keyed by a parameter: it is plain data.
 
@@ -518,7 +534,9 @@ def is_told_by_value(parameter: Any) -> bool:
         return all(map(is_told_by_value, parameter))
     if isinstance(parameter, type):
         return True
-    return not callable(parameter) and not hasattr(parameter, "eqns")
+    if hasattr(parameter, "eqns"):
+        return parameter in _kept_programs
+    return not callable(parameter)
 
 
 def _clear_caches() -> None:

@@ -121,8 +121,12 @@ def _resize_by_weights(
             antialias,
         )
         weights = promotion.cast(weights, dtype, False)
-        image = contractions.tensordot(image, weights, (axis, 0), precision=precision)
-        image = manipulation.moveaxis(image, -1, axis)
+        # The axes are in place where the weights' own comes first, or last.
+        pair = (weights, image) if axis == 0 else (image, weights)
+        axes_of_pair = (0, 0) if axis == 0 else (axis, 0)
+        image = contractions.tensordot(*pair, axes_of_pair, precision=precision)
+        if axis != 0:
+            image = manipulation.moveaxis(image, -1, axis)
     return image
 
 

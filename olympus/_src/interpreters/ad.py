@@ -30,9 +30,15 @@ def zero_tangent(x: Any) -> Zero:
 
 
 class JVPTracer(trace.Tracer):
-    """A value with its tangent."""
+    """A value with its tangent.
 
-    __slots__ = ("primal", "tangent")
+    Attributes:
+      spread: of what `broadcast_in_dim` makes: the tracer of what it was made of, and
+        the parameters. Other tracers have no such attribute.
+    """
+
+    __slots__ = ("primal", "spread", "tangent")
+    spread: tuple[Any, dict[str, Any]]
 
     def __init__(self, trace: trace.Trace, primal: Any, tangent: Any) -> None:
         self._trace = trace
@@ -78,7 +84,13 @@ class JVPTrace(trace.Trace):
         try:
             if not has_tangent and not p.is_always_followed:
                 return p.bind(*primals, **params)
-            out, out_tangents = self.rule(p, primals, tangents, params)
+            spread = None
+            if p.jvp_by_spread is not None and type(tangents[-1]) is not Zero:
+                spread = getattr(args[-1], "spread", None)
+            if spread is not None:
+                out, out_tangents = self.rule_by_spread(p, primals, tangents, spread)
+            else:
+                out, out_tangents = self.rule(p, primals, tangents, params)
             if p.multiple_results:
                 out_tangents = _give_tangent_types(out, out_tangents)
             elif _is_divided(out):
@@ -87,8 +99,25 @@ class JVPTrace(trace.Trace):
             current.trace = self
             current.position = outer
         if not p.multiple_results:
-            return self.wrap(out, out_tangents)
+            tracer = self.wrap(out, out_tangents)
+            if p is families.broadcast_in_dim_p and type(tracer) is JVPTracer:
+                self._note_spread(tracer, args[0], params)
+            return tracer
         return [self.wrap(x, t) for x, t in zip(out, out_tangents, strict=True)]
+
+    def _note_spread(self, tracer: JVPTracer, source: Any, params: Any) -> None:
+        """Keeps what a value is repeated from, unless axes of a mesh divide it."""
+        if tracer._trace is self and tracer.aval.explicit is None:
+            tracer.spread = source, params
+
+    def rule_by_spread(self, p: Any, primals: Any, tangents: Any, spread: Any) -> Any:
+        """A result and its tangent, where the last operand is spread from less."""
+        source, params = spread
+
+        def repeat(x: Any) -> Any:
+            return families.broadcast_in_dim_p.bind(x, **params)
+
+        return p.jvp_by_spread(primals, tangents, source.primal, source.tangent, repeat)
 
     def rule(self, p: Any, primals: Any, tangents: Any, params: Any) -> Any:
         """Results and their tangents."""
@@ -298,6 +327,10 @@ class LinearizeTrace(JVPTrace):
             return out, apply()
         current.trace = self.tape
         return super().rule(p, primals, tangents, params)
+
+    def rule_by_spread(self, *args: Any) -> Any:
+        current.trace = self.tape
+        return super().rule_by_spread(*args)
 
 
 class LinearProgram:

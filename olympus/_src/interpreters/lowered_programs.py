@@ -150,6 +150,7 @@ class LoweredProgram(NamedTuple):
             aliases=self.aliases,
             locate=locate,
             division=self.division,
+            moves_slices=build_options.moves_slices(self.platform),
         )
 
 
@@ -280,6 +281,7 @@ def _lower(
         result_names=result_names,
         aliases=aliases,
         division=division,
+        moves_slices=build_options.moves_slices(platform),
     )
     if division is not None and module.callbacks:
         _check_processes_of_callbacks(name, division, platform)

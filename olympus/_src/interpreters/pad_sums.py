@@ -2,7 +2,8 @@
 
 The derivative of reading an array part by part, as `x[0]`, `x[1]`, ..., pads each part
 with zeros to the array's size and adds them all: of n parts each element is a sum of n.
-`merge` puts parts that do not overlap side by side.
+`merge` puts parts that do not overlap side by side: many of them, or a few that are the
+whole, as two halves are, of which the compiler would make both for each element.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from olympus._src.interpreters.rewriting import Rewriter
 from olympus._src.lax.concatenation import concatenate_p, pad_p
 from olympus._src.lax.families import add_any_p
 
+# Of parts with gaps between them, or that alternate.
 _FEWEST_PARTS = 4
 
 
@@ -52,7 +54,7 @@ def merge(program: ir.Olympuspr) -> ir.Olympuspr:
 
 
 def _has_pads(program: ir.Olympuspr) -> bool:
-    return sum(eqn.primitive is pad_p for eqn in program.eqns) >= _FEWEST_PARTS
+    return sum(eqn.primitive is pad_p for eqn in program.eqns) > 1
 
 
 def _merge(program: ir.Olympuspr) -> ir.Olympuspr:
@@ -138,9 +140,15 @@ def _group(parts: Any) -> list[list[_Part]]:
                 break
         else:
             rows.append([part])
-    return [
-        row for rows in groups.values() for row in rows if len(row) >= _FEWEST_PARTS
-    ]
+    rows = [row for rows in groups.values() for row in rows]
+    return [row for row in rows if len(row) >= _FEWEST_PARTS or _is_whole(row)]
+
+
+def _is_whole(row: Sequence[_Part]) -> bool:
+    """Whether neighbours are the whole array, and more than one."""
+    axis, distance = row[0].axis, row[0].distance
+    size = row[0].term.aval.shape[axis]
+    return distance == 1 and len(row) > 1 and sum(part.size for part in row) == size
 
 
 def _write(

@@ -22,6 +22,9 @@ from olympus._src.lax.comparison import eq
 from olympus._src.lax.families import ShapedArray, elementwise
 from olympus._src.lowering import types
 
+# The exponent from which on a reciprocal of a common number is one too.
+_WIDE_EXPONENT = 128
+
 neg_p = elementwise(
     "neg",
     shard=sharding_rules.linear_elementwise,
@@ -204,6 +207,42 @@ def _div_checkify(checks: Any, x: Any, y: Any) -> Any:
     return out
 
 
+def _div_by_x(t: Any, out: Any, x: Any, y: Any) -> Any:
+    return div(t, y)
+
+
+def _div_by_y(t: Any, out: Any, x: Any, y: Any) -> Any:
+    if avals.aval_of(y).shape != avals.aval_of(out).shape:  # a scalar
+        return _div_by_less(t, out, x, y, lambda value: value)
+    return neg(div(mul(t, out), y))
+
+
+def _div_by_less(t: Any, out: Any, x: Any, y: Any, repeat: Any) -> Any:
+    """The tangent of `x / repeat(y)`, by that of y: what is less is divided.
+
+    Reverse mode sums before it divides. The quotient is made again, by a product: XLA
+    would divide for each element where it sums. The sign keeps XLA from sharing
+    the repeated `1 / y`, which it divides the other cotangent by.
+    """
+    if dtypes.finfo(avals.aval_of(out).dtype).maxexp < _WIDE_EXPONENT:
+        return mul(repeat(neg(div(t, y))), out)  # 1 / y would be zero or infinite
+    minus_reciprocal = div(families.scalar_like(y, -1), y)
+    quotient = mul(x, repeat(minus_reciprocal))
+    return mul(repeat(neg(mul(t, minus_reciprocal))), quotient)
+
+
+def _div_jvp_by_spread(
+    primals: Any, tangents: Any, source: Any, source_tangent: Any, repeat: Any
+) -> Any:
+    x, y = primals
+    out = div_p.bind(x, y)
+    tangent = _div_by_less(source_tangent, out, x, source, repeat)
+    if type(tangents[0]) is not Zero:
+        by_x = families.spread_tangent(div(tangents[0], y), out)
+        tangent = families.add_tangents(by_x, tangent)
+    return out, tangent
+
+
 def _div_lower(ctx: Any, x: str, y: str) -> str:
     return division.emit_quotient(ctx, x, y)
 
@@ -213,10 +252,8 @@ div_p = elementwise(
     lower=_div_lower,
     accepts=families.NUMERIC,
     reference=_div_reference,
-    derivatives=(
-        lambda t, out, x, y: div(t, y),
-        lambda t, out, x, y: neg(div(mul(t, out), y)),
-    ),
+    derivatives=(_div_by_x, _div_by_y),
+    jvp_by_spread=_div_jvp_by_spread,
     transpose=_div_transpose,
     checkify=_div_checkify,
     taylor=_div_taylor,

@@ -12,6 +12,7 @@ from olympus._src.core import avals, ir
 from olympus._src.core.primitive import (
     LateRule,
     Primitive,
+    keep_program,
     missing_rule,
     takes_primitive,
 )
@@ -617,4 +618,5 @@ def update_program(p: Primitive, dtype: Any) -> Any:
         eqn = ir.Eqn(combine, [x, y], [out], {}, frozenset(), None, ())
         program = ir.Olympuspr((), [x, y], [out], [eqn])
         program = _programs.setdefault((p, dtype), program)
+        keep_program(program)
     return program

@@ -141,7 +141,7 @@ def _emit_clamped(
     """Positions moved inside, where XLA may not know that a slice is moved as a whole.
 
     It moves each part of a slice that it divides by itself; and adds the positions of
-    slices of slices without moving the first (jaxlib 0.10).
+    slices of slices without moving the first (up to jaxlib 0.11).
     """
     lasts = gather.limits(shape, slice_sizes, range(len(shape)), scalar.dtype)
     if type(lasts) is tuple:  # sizes that are known by name, in programs not divided
@@ -164,7 +164,8 @@ def _slice_lower(ctx: Any, x: str, *indices: str, slice_sizes: Any) -> str:
         return x
     storage = families.storage(aval)
     starts, scalar = _emit_indices(ctx, indices, index_avals)
-    starts = _emit_clamped(ctx, starts, scalar, aval.shape, slice_sizes)
+    if ctx.module.moves_slices:
+        starts = _emit_clamped(ctx, starts, scalar, aval.shape, slice_sizes)
     hidden = storage.shape[aval.ndim :]
     starts += [ctx.block.constant(0, scalar)] * len(hidden)
     return ctx.block.dynamic_slice(x, aval, ctx.avals_out[0], starts, scalar)

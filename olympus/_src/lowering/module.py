@@ -42,6 +42,7 @@ class Module:
       path: that of the operation that is being written, see `operation_paths`.
       divided_over: the mesh that the program is divided over; None for one device.
       has_other_memories: whether values may be in other memories than the default.
+      moves_slices: whether dynamic slices are moved inside by operations of their own.
       manual: the axes of a mesh that what is being written is manual along, or None.
       inspections: values whose sharding it reports when it is compiled.
     """
@@ -64,6 +65,7 @@ class Module:
         "keepalives",
         "locate",
         "manual",
+        "moves_slices",
         "name",
         "path",
         "platform",
@@ -75,6 +77,7 @@ class Module:
         self.variables: Sequence[str] = ()
         self.has_dynamic_calls = False
         self.has_other_memories = False
+        self.moves_slices = True
         self.platform = platform
         self.locate = locate
         self.path: operation_paths.Path = (operation_paths.of_module(name),)
@@ -355,6 +358,7 @@ def lower_module(
     aliases: Mapping[int, int | None] | None = None,
     locate: Locate = None,
     division: Division | None = None,
+    moves_slices: bool = True,
 ) -> Module:
     """Lowers a program without constants to a module.
 
@@ -367,6 +371,7 @@ def lower_module(
         where the compiler chooses it.
       locate: gives the text behind each operation that says where it comes from.
       division: how it is divided over several devices.
+      moves_slices: see `Module`; off where the compiler is known to do it rightly.
 
     Returns:
       The module; `text()` is what compiles. Programs of ordered effects take and return
@@ -375,6 +380,7 @@ def lower_module(
     """
     module = Module(name, platform, locate)
     module.has_other_memories = names_other_memories(program, division, [platform])
+    module.moves_slices = moves_slices or division is not None
     if division is not None:
         module.divided_over = division.mesh
     effects = effects_.ordered(program.effects)

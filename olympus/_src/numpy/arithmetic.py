@@ -14,6 +14,7 @@ import numpy as np
 from olympus._src.control_flow.while_loop import while_loop
 from olympus._src.core import dtypes
 from olympus._src.core.array_type import Array, ArrayLike, OptionalArray
+from olympus._src.interpreters import concrete_arrays, evaluate
 from olympus._src.interpreters.direct_calls import direct
 from olympus._src.lax import barriers, families, reductions, shaping
 from olympus._src.lax import elementwise as lax
@@ -1014,12 +1015,19 @@ def gcd(x1: ArrayLike, x2: ArrayLike) -> Array:
 def _euclid(x: Any, y: Any) -> Any:
     """Greatest common divisor of integers that are not negative."""
     zero, one = promotion.scalar(0, x), promotion.scalar(1, x)
-    # Fibonacci numbers need most steps: under 1.45 for each bit.
-    for _ in range(int(1.45 * dtypes.itemsize_bits(aval_of(x).dtype)) + 1):
+    axes = tuple(range(aval_of(x).ndim))
+
+    def goes_on(pair: Any) -> Any:
+        flags = lax.ne(pair[1], zero)
+        return reductions.reduce_or(flags, axes) if axes else flags
+
+    def step(pair: Any) -> Any:
+        x, y = pair
         done = lax.eq(y, zero)
         rem = lax.rem(x, lax.select(done, one, y))
-        x, y = lax.select(done, x, y), lax.select(done, y, rem)
-    return x
+        return lax.select(done, x, y), lax.select(done, y, rem)
+
+    return while_loop(goes_on, step, (x, y))[0]
 
 
 def _integers(name: str, x: Any, y: Any) -> list[Any]:
@@ -1145,12 +1153,19 @@ def angle(z: ArrayLike, deg: bool = False) -> Array:
     return promotion.strong_with_axes(degrees)
 
 
-@program(1)
-def _nan_to_num(x: Any, nan: Any, posinf: Any, neginf: Any) -> Any:
+@evaluate.fuse
+def _nan_to_num(x: Any, *arrays: Any, numbers: Any) -> Any:
+    """Arrays stand for the numbers that are `...`, in their order."""
+    remaining = iter(arrays)
+    values = [next(remaining) if v is ... else v for v in numbers]
     (x,) = promotion.promote_args("nan_to_num", x)
-    if _is(x, "c"):
-        parts = [_nan_to_num(f(x), nan, posinf, neginf) for f in (lax.real, lax.imag)]
-        return lax.complex_(*parts)
+    if not _is(x, "c"):
+        return _replace_by_numbers(x, *values)
+    parts = [_replace_by_numbers(f(x), *values) for f in (lax.real, lax.imag)]
+    return lax.complex_(*parts)
+
+
+def _replace_by_numbers(x: Any, nan: Any, posinf: Any, neginf: Any) -> Any:
     if not _is(x, "f"):
         return x
     info = dtypes.finfo(aval_of(x).dtype)
@@ -1192,7 +1207,12 @@ def nan_to_num(
     """
     del copy
     promotion.check_arraylike("nan_to_num", x)
-    return _nan_to_num(x, nan=nan, posinf=posinf, neginf=neginf)
+    values = (nan, posinf, neginf)
+    is_array = [hasattr(v, "shape") and not isinstance(v, np.generic) for v in values]
+    arrays = [v for v, there in zip(values, is_array, strict=True) if there]
+    numbers = [... if there else v for v, there in zip(values, is_array, strict=True)]
+    x = concrete_arrays.as_array_or_tracer(x)
+    return _nan_to_num(x, *arrays, numbers=tuple(numbers))
 
 
 @program(1)

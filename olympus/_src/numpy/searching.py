@@ -6,6 +6,7 @@ while tracing the caller states the size.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -167,47 +168,54 @@ def binary_search(line: Any, values: Any, side: str, method: str = "scan") -> An
     sizes = aval_of(values).shape
     if not n or 0 in sizes:
         return promotion.full_shape(kind.type(0), sizes)
+    if method == "sort":
+        return _rank_by_sorting(line, values, side, kind)
     if method == "compare_all" or (
         method == "scan" and at_least(_COMPARED, n * aval_of(values).size)
     ):
-        positions = _compare_all(line, values, side, kind)
-    elif method == "sort":
-        positions = _rank_by_sorting(line, values, side, kind)
+        return _compare_all(line, values, side, kind)
+    return _halve(line, values, side, kind, method == "scan_unrolled")
+
+
+def _choose_comparison(side: str, values: Any) -> Callable[..., Any]:
+    """Whether elements stand before the places of values; NaN are equal and last."""
+    is_left = side == "left"
+    name = dtypes.kind(aval_of(values).dtype)
+    if name == "c":  # by real parts, then imaginary ones
+        compare = logic.less if is_left else logic.less_equal
     else:
-        positions = _halve(line, values, side, kind, method == "scan_unrolled")
-    if dtypes.kind(aval_of(line).dtype) not in "fc":
-        return positions
+        compare = lax.lt if is_left else lax.le
+    if name not in "fc":
+        return compare
     nan = lax.ne(values, values)
-    last = lax.size_value(n, kind)
-    if side == "left":  # the first NaN's place: behind all that are none
-        known = lax.convert(lax.eq(line, line), kind)
-        last = reductions.reduce_sum(known, (0,))
-    return lax.select_n(nan, positions, promotion.full_shape(last, sizes))
 
+    def compare_with_nan(elements: Any, values: Any) -> Any:
+        flags = compare(elements, values)
+        if not is_left:
+            return lax.bitwise_or(flags, nan)
+        return lax.select_n(nan, flags, lax.eq(elements, elements))
 
-def _choose_comparison(side: str, line: Any) -> Any:
-    """Whether an element stands before the place of a value."""
-    if dtypes.kind(aval_of(line).dtype) == "c":  # by real parts, then imaginary ones
-        return logic.less if side == "left" else logic.less_equal
-    return lax.lt if side == "left" else lax.le
+    return compare_with_nan
 
 
 def _compare_all(line: Any, values: Any, side: str, kind: Any) -> Any:
     rank = aval_of(values).ndim
     shape = (*aval_of(values).shape, aval_of(line).shape[0])
-    flags = _choose_comparison(side, line)(
-        shaping.broadcast_in_dim(line, shape, (rank,)),
-        shaping.broadcast_in_dim(values, shape, range(rank)),
-    )
+    wide = shaping.broadcast_in_dim(values, shape, range(rank))
+    elements = shaping.broadcast_in_dim(line, shape, (rank,))
+    flags = _choose_comparison(side, wide)(elements, wide)
     return reductions.reduce_sum(lax.convert(flags, kind), (rank,))
 
 
 def _halve(line: Any, values: Any, side: str, kind: Any, unrolled: bool) -> Any:
-    """Steps of falling powers of two; `last` is the last element known to be before."""
+    """Steps of falling powers of two; `last` is the last element known to be before.
+
+    Not all of the line is read, not even to look for NaN.
+    """
     n = aval_of(line).shape[0]
     sizes = aval_of(values).shape
     numbers = gather.GatherDimensionNumbers((), (0,), (0,))
-    before = _choose_comparison(side, line)
+    before = _choose_comparison(side, values)
 
     def step(last: Any, width: Any) -> tuple[Any, None]:
         ahead = lax.add(last, width)  # beyond the end, the last element stands in

@@ -13,6 +13,13 @@ _LEVEL = "xla_backend_optimization_level"
 # jaxlib takes barriers out before it fuses up to 0.11.0, and has no code for those that
 # are left in the bodies of small loops.
 barriers_in_bodies = versions.JAXLIB_VERSION >= (0, 11, 1)
+# Up to some 0.11 XLA adds the positions of slices of slices without moving the first.
+_ADDS_MOVED_POSITIONS = versions.JAXLIB_VERSION >= (0, 12)
+
+
+def moves_slices(platform: str) -> bool:
+    """Whether programs have to move dynamic slices inside before XLA does."""
+    return platform != "cpu" or not _ADDS_MOVED_POSITIONS
 
 
 def complete(

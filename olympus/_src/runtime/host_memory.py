@@ -24,15 +24,30 @@ from olympus._src.runtime import versions
 
 # Of <malloc.h>.
 _TRIM_THRESHOLD = -1
+_TOP_PAD = -2
 _MMAP_THRESHOLD = -3
 # Arrays up to this size reuse freed memory.
 _LIMIT_BYTES = 1 << 30
 # Nor more than this part of the machine's memory.
 _SHARE = 8
 
+# Heaps of threads other than the first have this size. One that is all free goes back,
+# whatever the thresholds are, unless the heap before it has less than the pad free.
+_HEAP_BYTES = 64 << 20
+
 # By these a user chooses glibc's thresholds before the process starts.
-_VARIABLES = ("MALLOC_MMAP_THRESHOLD_", "MALLOC_TRIM_THRESHOLD_", "MALLOC_MMAP_MAX_")
-_TUNABLES = ("malloc.mmap_threshold", "malloc.trim_threshold", "malloc.mmap_max")
+_VARIABLES = (
+    "MALLOC_MMAP_THRESHOLD_",
+    "MALLOC_TRIM_THRESHOLD_",
+    "MALLOC_MMAP_MAX_",
+    "MALLOC_TOP_PAD_",
+)
+_TUNABLES = (
+    "malloc.mmap_threshold",
+    "malloc.trim_threshold",
+    "malloc.mmap_max",
+    "malloc.top_pad",
+)
 
 _done = False
 _is_watching = False
@@ -55,6 +70,8 @@ def keep_freed_pages() -> bool:
         return False
     limit = min(_LIMIT_BYTES, _memory_bytes() // _SHARE)
     _done = bool(mallopt(_MMAP_THRESHOLD, limit) and mallopt(_TRIM_THRESHOLD, limit))
+    if _done:
+        mallopt(_TOP_PAD, _HEAP_BYTES)
     if _done:
         _watch()
     return _done
