@@ -20,6 +20,7 @@ from olympus._src.runtime import (
     dlpack,
     guards,
     host_errors,
+    host_results,
     parts,
     transfer,
     versions,
@@ -704,11 +705,15 @@ def rows(array: ArrayImpl, step: int = 1, sharding: Any = None) -> Iterator[Arra
     if sharding is not None:
         put, place, committed = parts.put, sharding, True
     keys = getattr(array, "_keys", None)
+    in_memory = sharding is None and place.is_host and stored is aval
+    in_memory = in_memory and stored.size * value.itemsize <= host_results.MAX_BYTES
     for i, row in enumerate(value[::step]):
-        # A row of a vector is a NumPy scalar; its array is wanted.
-        with guards.lift():
-            buffer = put(np.asarray(row), stored, place, committed)
-        out = ArrayImpl(buffer, aval, committed)
+        out = host_results.put(row, aval, place, committed) if in_memory else None
+        if out is None:
+            # A row of a vector is a NumPy scalar; its array is wanted.
+            with guards.lift():
+                buffer = put(np.asarray(row), stored, place, committed)
+            out = ArrayImpl(buffer, aval, committed)
         if keys is not None and keys.ndim:
             out._follow(np.asarray(keys[::step][i], object))
         yield out
