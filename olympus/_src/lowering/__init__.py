@@ -1,1 +1,8 @@
 """From an olympuspr to StableHLO text."""
+
+from olympus._src.foundation.late_files import load_late
+
+load_late(
+    __name__,
+    "dynamic_shapes frontend_attributes partitioning portable",
+)

@@ -1,1 +1,8 @@
 """NumPy semantics over lax."""
+
+from olympus._src.foundation.late_files import load_late
+
+load_late(
+    __name__,
+    "at functional index_updates masked_updates symbolic_ranges",
+)
