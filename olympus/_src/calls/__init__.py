@@ -2,4 +2,4 @@
 
 from olympus._src.foundation.late_files import load_late
 
-load_late(__name__, "pjit")
+load_late(__name__, "call pjit")

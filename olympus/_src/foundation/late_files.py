@@ -23,7 +23,7 @@ class LateFile:
     __slots__ = ("_late_name",)
 
     def __init__(self, name: str) -> None:
-        object.__setattr__(self, "_late_name", name)
+        _name.__set__(self, name)
 
     def __getattribute__(self, name: str) -> Any:
         return getattr(_load(self, sys._getframe(1).f_globals), name)
@@ -38,12 +38,13 @@ class LateFile:
         return dir(_load(self, {}))
 
 
-_name_of = LateFile.__dict__["_late_name"].__get__
+# How to reach the slot, past what the class does with all names.
+_name: Any = LateFile.__dict__["_late_name"]
 
 
 def _load(file: LateFile, names: dict[str, Any]) -> Any:
     """The file, which takes the object's place among the names of who uses it."""
-    module = importlib.import_module(_name_of(file))
+    module = importlib.import_module(_name.__get__(file))
     for name, value in list(names.items()):
         if value is file:
             names[name] = module

@@ -4,5 +4,6 @@ from olympus._src.foundation.late_files import load_late
 
 load_late(
     __name__,
-    "dynamic_shapes frontend_attributes partitioning portable",
+    "attributes compiler_calls dynamic_shapes frontend_attributes partitioning "
+    "portable",
 )

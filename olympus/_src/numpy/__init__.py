@@ -4,5 +4,6 @@ from olympus._src.foundation.late_files import load_late
 
 load_late(
     __name__,
-    "at functional index_updates masked_updates symbolic_ranges",
+    "at decompositions functional index_updates linear_systems masked_updates "
+    "symbolic_ranges",
 )
