@@ -35,7 +35,7 @@ class Paused:
         if self._thresholds is None or gc.get_threshold()[0] != _NEVER:
             return
         # Both together move all objects into the oldest generation, and walk over none.
-        # What a user has frozen is not thawed.
+        # What a user has frozen is not thawed; to count much of it takes milliseconds.
         if gc.get_freeze_count() == 0:
             gc.freeze()
             gc.unfreeze()

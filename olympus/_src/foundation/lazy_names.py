@@ -15,7 +15,7 @@ from types import FunctionType
 from typing import Any, ForwardRef
 
 from olympus._src import native
-from olympus._src.foundation import collector, source_info, tracebacks
+from olympus._src.foundation import source_info, tracebacks
 
 
 class Late:
@@ -47,8 +47,7 @@ class Late:
           AttributeError: the module has no such name.
         """
         if name in self._pages:
-            with collector.Paused():
-                return importlib.import_module(f"{self._page}.{name}")
+            return importlib.import_module(f"{self._page}.{name}")
         if name in self._home:
             file = importlib.import_module(f"olympus._src.{self._home[name]}")
             # From here on it is an ordinary attribute, which a test may replace.
