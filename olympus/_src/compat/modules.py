@@ -36,8 +36,9 @@ class Finder:
             raise missing.module(fullname)
         is_package = fullname == names.ROOT or sources.is_package(fullname)
         origin = _origin(fullname)
+        loader: Any = self  # not a subclass of the loaders of `importlib.abc`
         spec = importlib.machinery.ModuleSpec(
-            fullname, self, origin=origin, is_package=is_package
+            fullname, loader, origin=origin, is_package=is_package
         )
         spec.has_location = True
         if is_package:

@@ -37,7 +37,7 @@ def element_type(dtype: np.dtype) -> str:
     return element
 
 
-# NumPy makes the name of a dtype anew each time.
+# NumPy makes the name of a dtype whenever it is read.
 _known_elements: dict[np.dtype, str] = {}
 caching.register(
     _known_elements.clear, "element types by dtype", _known_elements.__len__
