@@ -187,3 +187,39 @@ def test_programs_are_the_same_whenever_files_load():
     second, _ = fresh.run(late + textwrap.dedent(make))
     assert first == second
     assert "stablehlo" in first
+
+
+def test_threads_run_their_first_programs_at_the_same_time():
+    out, _ = fresh.run("""
+        import threading
+        import olympus, olympus.numpy as onp
+        from olympus import lax
+
+        x = onp.arange(6.0)
+        programs = [
+            lambda: olympus.grad(lambda x: (x * x).sum())(x)[1],
+            lambda: lax.scan(lambda c, y: (c + y, c), 0.0, x)[0],
+            lambda: lax.cond(True, onp.sin, onp.cos, 0.0),
+            lambda: onp.sort(x)[::-1][0],
+            lambda: olympus.vmap(lambda a: a + 1)(x)[-1],
+            lambda: x.at[1].add(4.0)[1],
+            lambda: onp.linalg.norm(x[:2]),
+            lambda: olympus.jvp(onp.cumsum, (x,), (x,))[1][2],
+        ]
+        programs += programs
+        start = threading.Barrier(len(programs))
+        results = [None] * len(programs)
+
+        def run(i):
+            start.wait()
+            results[i] = float(programs[i]())
+
+        numbers = range(len(programs))
+        threads = [threading.Thread(target=run, args=(i,)) for i in numbers]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        print(results[:8], results[:8] == results[8:])
+        """)
+    assert out == "[2.0, 15.0, 0.0, 5.0, 6.0, 5.0, 1.0, 3.0] True\n"
