@@ -73,14 +73,7 @@ def _is_asked_only() -> bool:
 
 def _origin(fullname: str) -> str:
     """The file that a module says it is from: of olympus, so that errors skip it."""
-    page = sources.page(fullname)
-    if page is not None and page.__file__ is not None:
-        return page.__file__
-    for own in sources.own_modules(fullname):
-        loaded = importlib.import_module(own)
-        if loaded.__file__ is not None:
-            return loaded.__file__
-    return __file__
+    return sources.file(fullname) or __file__
 
 
 def _fill(module: ModuleType) -> None:
