@@ -4,5 +4,5 @@ from olympus._src.foundation.late_files import load_late
 
 load_late(
     __name__,
-    "branch_slots call_metadata call_rules captured functions rematerialization",
+    "branch_slots call_metadata call_rules captured rematerialization",
 )
