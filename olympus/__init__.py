@@ -10,145 +10,148 @@ from __future__ import annotations
 from typing import TYPE_CHECKING as _TYPE_CHECKING
 from typing import Any as _Any
 
-from olympus._src.api.forward_mode import jvp as jvp
-from olympus._src.api.forward_mode import linearize as linearize
-from olympus._src.api.grad import grad as grad
-from olympus._src.api.grad import value_and_grad as value_and_grad
-from olympus._src.api.jit import jit as jit
-from olympus._src.api.named_scopes import (
-    ensure_compile_time_eval as ensure_compile_time_eval,
-)
-from olympus._src.api.named_scopes import named_call as named_call
-from olympus._src.api.named_scopes import named_scope as named_scope
-from olympus._src.api.placement import Device as Device
-from olympus._src.api.placement import block_until_ready as block_until_ready
-from olympus._src.api.placement import clear_caches as clear_caches
-from olympus._src.api.placement import copy_to_host_async as copy_to_host_async
-from olympus._src.api.placement import default_backend as default_backend
-from olympus._src.api.placement import device_count as device_count
-from olympus._src.api.placement import device_get as device_get
-from olympus._src.api.placement import device_put as device_put
-from olympus._src.api.placement import devices as devices
-from olympus._src.api.placement import effects_barrier as effects_barrier
-from olympus._src.api.placement import host_count as host_count
-from olympus._src.api.placement import host_id as host_id
-from olympus._src.api.placement import host_ids as host_ids
-from olympus._src.api.placement import live_arrays as live_arrays
-from olympus._src.api.placement import local_device_count as local_device_count
-from olympus._src.api.placement import local_devices as local_devices
-from olympus._src.api.placement import (
-    print_environment_info as print_environment_info,
-)
-from olympus._src.api.placement import process_count as process_count
-from olympus._src.api.placement import process_index as process_index
-from olympus._src.api.placement import process_indices as process_indices
-from olympus._src.api.reverse_mode import fwd_and_bwd as fwd_and_bwd
-from olympus._src.api.reverse_mode import linear_transpose as linear_transpose
-from olympus._src.api.reverse_mode import vjp as vjp
-from olympus._src.api.shapes import ShapeDtypeStruct as ShapeDtypeStruct
-from olympus._src.api.shapes import typeof as typeof
-from olympus._src.api.staging import eval_shape as eval_shape
-from olympus._src.api.staging import make_olympuspr as make_olympuspr
-from olympus._src.api.vmap import vmap as vmap
-from olympus._src.core.array_type import Array as Array
-from olympus._src.core.dtypes import float0 as float0
-from olympus._src.foundation.config import (
-    allow_f16_reductions as allow_f16_reductions,
-)
-from olympus._src.foundation.config import (
-    array_garbage_collection_guard as array_garbage_collection_guard,
-)
-from olympus._src.foundation.config import (
-    check_tracer_leaks as check_tracer_leaks,
-)
-from olympus._src.foundation.config import (
-    checking_leaks as checking_leaks,
-)
-from olympus._src.foundation.config import (
-    config as config,
-)
-from olympus._src.foundation.config import (
-    debug_infs as debug_infs,
-)
-from olympus._src.foundation.config import (
-    debug_key_reuse as debug_key_reuse,
-)
-from olympus._src.foundation.config import (
-    debug_nans as debug_nans,
-)
-from olympus._src.foundation.config import (
-    default_device as default_device,
-)
-from olympus._src.foundation.config import (
-    default_matmul_precision as default_matmul_precision,
-)
-from olympus._src.foundation.config import (
-    default_prng_impl as default_prng_impl,
-)
-from olympus._src.foundation.config import (
-    disable_jit as disable_jit,
-)
-from olympus._src.foundation.config import (
-    enable_checks as enable_checks,
-)
-from olympus._src.foundation.config import (
-    enable_custom_prng as enable_custom_prng,
-)
-from olympus._src.foundation.config import (
-    enable_x64 as enable_x64,
-)
-from olympus._src.foundation.config import (
-    explain_cache_misses as explain_cache_misses,
-)
-from olympus._src.foundation.config import (
-    legacy_prng_key as legacy_prng_key,
-)
-from olympus._src.foundation.config import (
-    log_compiles as log_compiles,
-)
-from olympus._src.foundation.config import (
-    make_user_context as make_user_context,
-)
-from olympus._src.foundation.config import (
-    no_execution as no_execution,
-)
-from olympus._src.foundation.config import (
-    no_tracing as no_tracing,
-)
-from olympus._src.foundation.config import (
-    numpy_dtype_promotion as numpy_dtype_promotion,
-)
-from olympus._src.foundation.config import (
-    numpy_rank_promotion as numpy_rank_promotion,
-)
-from olympus._src.foundation.config import (
-    softmax_custom_jvp as softmax_custom_jvp,
-)
-from olympus._src.foundation.config import (
-    thread_guard as thread_guard,
-)
-from olympus._src.foundation.config import (
-    threefry_partitionable as threefry_partitionable,
-)
-from olympus._src.foundation.config import (
-    transfer_guard as transfer_guard,
-)
-from olympus._src.foundation.config import (
-    transfer_guard_device_to_device as transfer_guard_device_to_device,
-)
-from olympus._src.foundation.config import (
-    transfer_guard_device_to_host as transfer_guard_device_to_host,
-)
-from olympus._src.foundation.config import (
-    transfer_guard_host_to_device as transfer_guard_host_to_device,
-)
+from olympus._src.foundation.collector import Paused as _Paused
 
-# Gives arrays and traced values their operators and methods.
-from olympus._src.foundation.lazy_names import Late as _Late
-from olympus._src.foundation.lazy_names import claim as _claim
-from olympus._src.foundation.lazy_names import guard_methods as _guard_methods
-from olympus._src.numpy import array_methods as _methods  # noqa: F401
-from olympus.version import __version__ as __version__
+with _Paused():
+    from olympus._src.api.forward_mode import jvp as jvp
+    from olympus._src.api.forward_mode import linearize as linearize
+    from olympus._src.api.grad import grad as grad
+    from olympus._src.api.grad import value_and_grad as value_and_grad
+    from olympus._src.api.jit import jit as jit
+    from olympus._src.api.named_scopes import (
+        ensure_compile_time_eval as ensure_compile_time_eval,
+    )
+    from olympus._src.api.named_scopes import named_call as named_call
+    from olympus._src.api.named_scopes import named_scope as named_scope
+    from olympus._src.api.placement import Device as Device
+    from olympus._src.api.placement import block_until_ready as block_until_ready
+    from olympus._src.api.placement import clear_caches as clear_caches
+    from olympus._src.api.placement import copy_to_host_async as copy_to_host_async
+    from olympus._src.api.placement import default_backend as default_backend
+    from olympus._src.api.placement import device_count as device_count
+    from olympus._src.api.placement import device_get as device_get
+    from olympus._src.api.placement import device_put as device_put
+    from olympus._src.api.placement import devices as devices
+    from olympus._src.api.placement import effects_barrier as effects_barrier
+    from olympus._src.api.placement import host_count as host_count
+    from olympus._src.api.placement import host_id as host_id
+    from olympus._src.api.placement import host_ids as host_ids
+    from olympus._src.api.placement import live_arrays as live_arrays
+    from olympus._src.api.placement import local_device_count as local_device_count
+    from olympus._src.api.placement import local_devices as local_devices
+    from olympus._src.api.placement import (
+        print_environment_info as print_environment_info,
+    )
+    from olympus._src.api.placement import process_count as process_count
+    from olympus._src.api.placement import process_index as process_index
+    from olympus._src.api.placement import process_indices as process_indices
+    from olympus._src.api.reverse_mode import fwd_and_bwd as fwd_and_bwd
+    from olympus._src.api.reverse_mode import linear_transpose as linear_transpose
+    from olympus._src.api.reverse_mode import vjp as vjp
+    from olympus._src.api.shapes import ShapeDtypeStruct as ShapeDtypeStruct
+    from olympus._src.api.shapes import typeof as typeof
+    from olympus._src.api.staging import eval_shape as eval_shape
+    from olympus._src.api.staging import make_olympuspr as make_olympuspr
+    from olympus._src.api.vmap import vmap as vmap
+    from olympus._src.core.array_type import Array as Array
+    from olympus._src.core.dtypes import float0 as float0
+    from olympus._src.foundation.config import (
+        allow_f16_reductions as allow_f16_reductions,
+    )
+    from olympus._src.foundation.config import (
+        array_garbage_collection_guard as array_garbage_collection_guard,
+    )
+    from olympus._src.foundation.config import (
+        check_tracer_leaks as check_tracer_leaks,
+    )
+    from olympus._src.foundation.config import (
+        checking_leaks as checking_leaks,
+    )
+    from olympus._src.foundation.config import (
+        config as config,
+    )
+    from olympus._src.foundation.config import (
+        debug_infs as debug_infs,
+    )
+    from olympus._src.foundation.config import (
+        debug_key_reuse as debug_key_reuse,
+    )
+    from olympus._src.foundation.config import (
+        debug_nans as debug_nans,
+    )
+    from olympus._src.foundation.config import (
+        default_device as default_device,
+    )
+    from olympus._src.foundation.config import (
+        default_matmul_precision as default_matmul_precision,
+    )
+    from olympus._src.foundation.config import (
+        default_prng_impl as default_prng_impl,
+    )
+    from olympus._src.foundation.config import (
+        disable_jit as disable_jit,
+    )
+    from olympus._src.foundation.config import (
+        enable_checks as enable_checks,
+    )
+    from olympus._src.foundation.config import (
+        enable_custom_prng as enable_custom_prng,
+    )
+    from olympus._src.foundation.config import (
+        enable_x64 as enable_x64,
+    )
+    from olympus._src.foundation.config import (
+        explain_cache_misses as explain_cache_misses,
+    )
+    from olympus._src.foundation.config import (
+        legacy_prng_key as legacy_prng_key,
+    )
+    from olympus._src.foundation.config import (
+        log_compiles as log_compiles,
+    )
+    from olympus._src.foundation.config import (
+        make_user_context as make_user_context,
+    )
+    from olympus._src.foundation.config import (
+        no_execution as no_execution,
+    )
+    from olympus._src.foundation.config import (
+        no_tracing as no_tracing,
+    )
+    from olympus._src.foundation.config import (
+        numpy_dtype_promotion as numpy_dtype_promotion,
+    )
+    from olympus._src.foundation.config import (
+        numpy_rank_promotion as numpy_rank_promotion,
+    )
+    from olympus._src.foundation.config import (
+        softmax_custom_jvp as softmax_custom_jvp,
+    )
+    from olympus._src.foundation.config import (
+        thread_guard as thread_guard,
+    )
+    from olympus._src.foundation.config import (
+        threefry_partitionable as threefry_partitionable,
+    )
+    from olympus._src.foundation.config import (
+        transfer_guard as transfer_guard,
+    )
+    from olympus._src.foundation.config import (
+        transfer_guard_device_to_device as transfer_guard_device_to_device,
+    )
+    from olympus._src.foundation.config import (
+        transfer_guard_device_to_host as transfer_guard_device_to_host,
+    )
+    from olympus._src.foundation.config import (
+        transfer_guard_host_to_device as transfer_guard_host_to_device,
+    )
+
+    # Gives arrays and traced values their operators and methods.
+    from olympus._src.foundation.lazy_names import Late as _Late
+    from olympus._src.foundation.lazy_names import claim as _claim
+    from olympus._src.foundation.lazy_names import guard_methods as _guard_methods
+    from olympus._src.numpy import array_methods as _methods  # noqa: F401
+    from olympus.version import __version__ as __version__
 
 if _TYPE_CHECKING:
     from olympus import ad as ad

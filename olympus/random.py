@@ -4,6 +4,10 @@ A key is a value. The same key gives the same numbers, in or out of `jit` and `v
 `split` and `fold_in` make new independent keys from one.
 """
 
+from typing import TYPE_CHECKING as _TYPE_CHECKING
+from typing import Any as _Any
+
+from olympus._src.foundation.lazy_names import Late as _Late
 from olympus._src.foundation.lazy_names import claim as _claim
 from olympus._src.random.choice import categorical, choice, permutation
 from olympus._src.random.continuous import (
@@ -23,23 +27,6 @@ from olympus._src.random.continuous import (
     wald,
     weibull_min,
 )
-from olympus._src.random.discrete import (
-    binomial,
-    geometric,
-    multinomial,
-    poisson,
-)
-from olympus._src.random.gamma import (
-    beta,
-    chisquare,
-    dirichlet,
-    f,
-    gamma,
-    generalized_normal,
-    loggamma,
-    random_gamma_p,
-    t,
-)
 from olympus._src.random.keys import (
     Key,
     PRNGKey,
@@ -52,11 +39,6 @@ from olympus._src.random.keys import (
     split,
     wrap_key_data,
 )
-from olympus._src.random.multivariate import (
-    ball,
-    multivariate_normal,
-    orthogonal,
-)
 from olympus._src.random.uniform import (
     bernoulli,
     bits,
@@ -64,6 +46,26 @@ from olympus._src.random.uniform import (
     randint,
     uniform,
 )
+
+if _TYPE_CHECKING:
+    from olympus._src.random.discrete import binomial as binomial
+    from olympus._src.random.discrete import geometric as geometric
+    from olympus._src.random.discrete import multinomial as multinomial
+    from olympus._src.random.discrete import poisson as poisson
+    from olympus._src.random.gamma import beta as beta
+    from olympus._src.random.gamma import chisquare as chisquare
+    from olympus._src.random.gamma import dirichlet as dirichlet
+    from olympus._src.random.gamma import f as f
+    from olympus._src.random.gamma import gamma as gamma
+    from olympus._src.random.gamma import generalized_normal as generalized_normal
+    from olympus._src.random.gamma import loggamma as loggamma
+    from olympus._src.random.gamma import random_gamma_p as random_gamma_p
+    from olympus._src.random.gamma import t as t
+    from olympus._src.random.multivariate import ball as ball
+    from olympus._src.random.multivariate import (
+        multivariate_normal as multivariate_normal,
+    )
+    from olympus._src.random.multivariate import orthogonal as orthogonal
 
 __all__ = [
     "Key",
@@ -116,5 +118,25 @@ __all__ = [
     "weibull_min",
     "wrap_key_data",
 ]
+
+# Names that few programs use, by the file they come from.
+_LATE = {
+    "random.discrete": "binomial geometric multinomial poisson",
+    "random.gamma": (
+        "beta chisquare dirichlet f gamma generalized_normal loggamma random_gamma_p t"
+    ),
+    "random.multivariate": "ball multivariate_normal orthogonal",
+}
+
+_late = _Late(__name__, (), _LATE)
+
+
+def __getattr__(name: str) -> _Any:
+    return _late.load(name)
+
+
+def __dir__() -> list[str]:
+    return _late.names()
+
 
 _claim(__name__)

@@ -314,7 +314,6 @@ from olympus._src.numpy.namespace import (
 from olympus._src.numpy.namespace import (
     array_namespace_info as __array_namespace_info__,
 )
-from olympus._src.numpy.padding import pad
 from olympus._src.numpy.ranges import arange, geomspace, linspace, logspace
 from olympus._src.numpy.reductions import (
     all,
@@ -418,6 +417,7 @@ if _TYPE_CHECKING:
         nansum,
         nanvar,
     )
+    from olympus._src.numpy.padding import pad
     from olympus._src.numpy.polynomial_fitting import polyfit, roots
     from olympus._src.numpy.polynomials import (
         poly,
@@ -917,6 +917,7 @@ __all__ = [
 # Names that few programs use, by the file they come from.
 _LATE = {
     "numpy.insertion": "delete fill_diagonal insert place put trim_zeros",
+    "numpy.padding": "pad",
     "numpy.polynomial_fitting": "polyfit roots",
     "numpy.functional": "apply_along_axis apply_over_axes fromfunction vectorize",
     "numpy.index_tricks": "c_ index_exp mgrid ogrid r_ s_",

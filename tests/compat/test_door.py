@@ -126,6 +126,28 @@ def test_threads_import_at_once():
     assert out == "[3.0, 3.0, 3.0, 3.0]\n"
 
 
+def test_looking_for_a_module_imports_nothing():
+    """Python holds the lock of all imports meanwhile: threads could wait forever."""
+    fresh.run(
+        """
+        import sys
+        import olympus.compat.jax as door
+        from olympus._src.compat import installation
+        door.install()
+        names = ["jax", "jax.numpy", "jax.lax", "jax.scipy.special", "jax.scipy.stats",
+                 "jax.nn", "jax._src.core", "jax.experimental.sparse", "jax._src.util"]
+        before = set(sys.modules)
+        specs = [installation._finder.find_spec(name) for name in names]
+        assert set(sys.modules) == before, set(sys.modules) - before
+        for name, spec in zip(names, specs):
+            module = __import__(name, fromlist=["x"])
+            assert module.__file__ == spec.origin, name
+            below = spec.submodule_search_locations
+            assert getattr(module, "__path__", None) == below, name
+        """
+    )
+
+
 # -- modules ---------------------------------------------------------------------------
 
 

@@ -1,1 +1,8 @@
 """What users call: jit, shapes, placement, stages, debug."""
+
+from olympus._src.foundation.late_files import load_late
+
+load_late(
+    __name__,
+    "derivative_checks differentiation layouts stages vmappable",
+)

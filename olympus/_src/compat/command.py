@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import builtins
 import gc
 import importlib.util
@@ -13,17 +12,41 @@ import sys
 from collections.abc import Sequence
 from importlib.machinery import ModuleSpec, PathFinder
 from types import CodeType, ModuleType, TracebackType
-from typing import NoReturn
+from typing import Any, NamedTuple, NoReturn
 
-from olympus._src.compat import installation
-from olympus._src.compat.report import Report
+from olympus._src.compat import installation, report
+from olympus._src.foundation import collector
 
 _STDIN, _STRING = "-", "<string>"
 
 _EPILOG = "What follows the script is the script's."
 
 
-def _parser() -> argparse.ArgumentParser:
+class _Words(NamedTuple):
+    """What the command line asks for."""
+
+    module: str | None = None
+    code: str | None = None
+    report: bool = False
+
+
+def _parse(options: list[str], own: list[str]) -> Any:
+    """Our options read; ends the process where they are wrong, or ask for help."""
+    if not options and own:
+        return _Words()  # which needs no parser, whose import takes 3 ms
+    if len(options) == 2 and options[0] == "-c":
+        return _Words(code=options[1])
+    if len(options) == 2 and options[0] == "-m":
+        return _Words(module=options[1])
+    parser = _parser()
+    namespace = parser.parse_args(options)
+    if namespace.module is None and namespace.code is None and not own:
+        parser.error("a script is required; name its file, or use -m or -c")
+    return namespace
+
+
+def _parser() -> Any:
+    argparse: Any = importlib.import_module("argparse")
     parser = argparse.ArgumentParser(
         prog="python -m olympus.compat.jax",
         usage="%(prog)s [--report] (SCRIPT | -m MODULE | -c CODE | -) [arguments]",
@@ -50,17 +73,16 @@ def main(words: Sequence[str] | None = None) -> None:
     """
     words = list(sys.argv[1:] if words is None else words)
     options, own = _split(words)
-    parser = _parser()
-    namespace = parser.parse_args(options)
-    if namespace.module is None and namespace.code is None and not own:
-        parser.error("a script is required; name its file, or use -m or -c")
-    report = Report() if namespace.report else None
+    namespace = _parse(options, own)
+    listing = report.Report() if namespace.report else None
     installation.install()
     sys.excepthook = _show_error
+    with collector.Paused():
+        importlib.import_module("olympus.numpy")  # as good as all programs have it
     # What is here stays to the end: the collector need not look at it again and again.
     gc.freeze()
-    if report is not None:
-        report.start()
+    if listing is not None:
+        listing.start()
     try:
         if namespace.code is not None:
             _show_source(namespace.code)
@@ -72,9 +94,9 @@ def main(words: Sequence[str] | None = None) -> None:
         else:
             _run_script(own[0], own)
     finally:
-        if report is not None:
-            report.stop()
-            print(report.text(), file=sys.stderr)
+        if listing is not None:
+            listing.stop()
+            print(listing.text(), file=sys.stderr)
 
 
 def _show_error(

@@ -12,7 +12,8 @@ from __future__ import annotations
 
 import functools
 import importlib
-import importlib.util
+import importlib.machinery
+import os
 from types import ModuleType
 from typing import Any
 
@@ -111,6 +112,34 @@ PRIVATE: dict[str, tuple[str, ...]] = {
 
 _PAGES = "olympus._src.compat.pages"
 
+_OLYMPUS = os.path.abspath(os.path.join(os.path.dirname(__file__), "..", ".."))
+_SUFFIXES = importlib.machinery.SOURCE_SUFFIXES + importlib.machinery.BYTECODE_SUFFIXES
+_INIT = "__init__"
+
+
+@functools.cache
+def _file_of(name: str) -> str | None:
+    """The file of a module of olympus; None: there is no such module.
+
+    Nothing is imported: Python holds the lock of all imports while a finder looks for a
+    module, and an import in another thread may wait for that lock.
+    """
+    base = os.path.join(_OLYMPUS, *name.split(".")[1:])
+    for start in (os.path.join(base, _INIT), base):
+        for suffix in _SUFFIXES:
+            if os.path.isfile(start + suffix):
+                return start + suffix
+    return None
+
+
+def file(module: str) -> str | None:
+    """The file of olympus that stands for a module of JAX; None where none does."""
+    for name in (_page_name(module), *own_modules(module)):
+        path = _file_of(name)
+        if path is not None:
+            return path
+    return None
+
 
 def _page_name(module: str) -> str:
     return _PAGES + module[len(names.ROOT) :]
@@ -119,10 +148,7 @@ def _page_name(module: str) -> str:
 @functools.cache
 def _has_page(module: str) -> bool:
     """Whether we wrote something for a module of JAX by hand."""
-    try:
-        return importlib.util.find_spec(_page_name(module)) is not None
-    except ModuleNotFoundError:
-        return False
+    return _file_of(_page_name(module)) is not None
 
 
 def page(module: str) -> ModuleType | None:
@@ -147,11 +173,7 @@ def _own_public_module(module: str) -> str | None:
     name = names.own_module(module)
     if "_src" in name or any(name == own for own in _OWN_ALONE):
         return None
-    try:
-        spec = importlib.util.find_spec(name)
-    except ImportError:
-        return None
-    return None if spec is None else name
+    return None if _file_of(name) is None else name
 
 
 @functools.cache
@@ -174,10 +196,8 @@ def is_package(module: str) -> bool:
     homes = [] if own is None else [own]
     if _has_page(module):
         homes.append(_page_name(module))
-    specs = map(importlib.util.find_spec, homes)
-    return any(
-        s is not None and s.submodule_search_locations is not None for s in specs
-    )
+    files = [os.path.basename(_file_of(home) or "") for home in homes]
+    return any(name.startswith(f"{_INIT}.") for name in files)
 
 
 class Missing(AttributeError):

@@ -238,7 +238,7 @@ _MAX_LINES = 1024
 _by_code = caching.ByIdentity(_MAX_LINES, None)
 # Code is compared here by what it does, since what runs again makes it again.
 _by_place = caching.Bounded(_MAX_LINES)
-_CELL = re.compile(r"<ipython-input-\d+-")
+_CELL = "<ipython-input-"
 _MAX_NAMES = 512
 _by_name = caching.Bounded(_MAX_NAMES)
 
@@ -257,7 +257,9 @@ def history_of(function: Function, what: str) -> History:
 
 def _of_equal_code(code: Any) -> dict[Any, History]:
     """The histories of a line that was run again, as a cell of a notebook."""
-    file = _CELL.sub("<ipython-input-", code.co_filename)
+    file = code.co_filename
+    if file.startswith(_CELL):  # they are numbered
+        file = re.sub(rf"^{_CELL}\d+-", _CELL, file)
     place = file, code.co_qualname, code.co_firstlineno
     known = _by_place.get(place)
     by_use = known[1] if known is not None and known[0] == code else {}

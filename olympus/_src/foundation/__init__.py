@@ -1,1 +1,5 @@
 """The lowest layer: errors, settings, source positions, caching, printing."""
+
+from olympus._src.foundation.late_files import load_late
+
+load_late(__name__, "pretty")

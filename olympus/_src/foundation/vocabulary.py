@@ -47,18 +47,16 @@ def translate(text: str) -> str:
     if "lympus" not in text and "OLYMPUS" not in text:
         return text
     for pattern, replacement in _TRANSLATIONS:
-        text = pattern.sub(replacement, text)
+        text = re.sub(pattern, replacement, text)
     return text
 
 
-_TRANSLATIONS = [
-    (re.compile(pattern), replacement)
-    for pattern, replacement in (
-        ("olympuspr", "jaxpr"),
-        ("Olympuspr", "Jaxpr"),
-        ("OLYMPUS_", "JAX_"),
-        ("olympus_", "jax_"),
-        (r"olympus(?=\.\w)", "jax"),
-        (r"\b(olympus|OLYMPUS)\b", "JAX"),
-    )
-]
+# `re` compiles them when the first text is translated, and keeps them.
+_TRANSLATIONS = (
+    ("olympuspr", "jaxpr"),
+    ("Olympuspr", "Jaxpr"),
+    ("OLYMPUS_", "JAX_"),
+    ("olympus_", "jax_"),
+    (r"olympus(?=\.\w)", "jax"),
+    (r"\b(olympus|OLYMPUS)\b", "JAX"),
+)

@@ -1,1 +1,9 @@
 """Interpreters of the olympuspr: staging, batching, evaluation."""
+
+from olympus._src.foundation.late_files import load_late
+
+load_late(
+    __name__,
+    "ad constant_warnings donation_warnings effect_tokens placed_values portable "
+    "progress_display ref_arguments residuals type_constraints",
+)

@@ -101,7 +101,8 @@ def _keep_narrow(program: ir.Olympuspr) -> ir.Olympuspr:
 
     From jaxlib 0.11 on, three such operations in a row compile for a minute.
     """
-    narrow = {v for eqn in program.eqns if _is_narrow(eqn) for v in eqn.outvars}
+    converting = [eqn for eqn in program.eqns if eqn.primitive.cost in _CONVERTING]
+    narrow = {v for eqn in converting if _is_narrow(eqn) for v in eqn.outvars}
     if not narrow:
         return program
     for eqn in program.eqns:
@@ -122,9 +123,7 @@ def _keep_narrow(program: ir.Olympuspr) -> ir.Olympuspr:
 
 
 def _is_narrow(eqn: ir.Eqn) -> bool:
-    """Whether an equation computes a float that is converted for each operation."""
-    if eqn.primitive.cost not in _CONVERTING:
-        return False
+    """Whether an equation of arithmetic makes a float that it converts each time."""
     dtype = eqn.outvars[0].aval.dtype
     return dtype.itemsize == 1 and bool(dtypes.issubdtype(dtype, np.floating))
 
@@ -134,8 +133,9 @@ def _is_narrow(eqn: ir.Eqn) -> bool:
 
 def _is_call(eqn: ir.Eqn) -> bool:
     """Whether XLA sees the equations of a call in its place."""
-    is_plain = not eqn.effects and "metadata" not in eqn.params
-    return eqn.primitive.is_call and is_plain
+    if not eqn.primitive.is_call:  # as most are not
+        return False
+    return not eqn.effects and "metadata" not in eqn.params
 
 
 def _inline_calls(program: ir.Olympuspr) -> ir.Olympuspr | None:
@@ -341,19 +341,24 @@ def _read_apart(
     # The fused program that reads a value, by its result.
     places = {v: v for v in program.outvars if type(v) is not ir.Literal}
     apart: set[Any] = set()
+    literal = ir.Literal
     for eqn in reversed(program.eqns):
-        cost = _cost(eqn, spread)
-        is_expensive = cost is _EXPENSIVE
-        for out in eqn.outvars:
-            if cost is None or (is_expensive and n_readers.get(out, 0) > 1):
-                places[out] = out  # noqa: PERF403 - most of them are not
-        place = places.get(eqn.outvars[0]) if cost is not None else None
-        is_made_again = cost is not None and not is_expensive
-        repeated = is_made_again and eqn.outvars[0] in apart
+        cost = eqn.primitive.cost
+        if cost is None:  # an operation that is not fused reads and makes arrays
+            places.update({v: v for v in eqn.outvars})
+            places.update({v: v for v in eqn.invars if type(v) is not literal})
+            continue
+        out = eqn.outvars[0]
+        if cost is _EXPENSIVE and _cost(eqn, spread) is _EXPENSIVE:
+            places.update({v: v for v in eqn.outvars if n_readers.get(v, 0) > 1})
+            repeated = False
+        else:
+            repeated = out in apart
+        place = places.get(out)
         for v in eqn.invars:
-            if type(v) is ir.Literal:
+            if type(v) is literal:
                 continue
-            if place is None:  # an operation that is not fused reads arrays
+            if place is None:
                 places[v] = v
             elif repeated or places.setdefault(v, place) is not place:
                 apart.add(v)

@@ -413,15 +413,20 @@ def dce_olympuspr(
     outvars = [v for v, used in zip(program.outvars, used_outputs, strict=True) if used]
     needed = {v for v in outvars if type(v) is not ir.Literal}
     live_eqns: list[ir.Eqn] = []
+    need, literal = needed.add, ir.Literal
     for eqn in reversed(program.eqns):
-        used = [v in needed for v in eqn.outvars]
-        if not any(used) and (not eqn.effects or _changes_only(eqn, dead - needed)):
+        is_used = not needed.isdisjoint(eqn.outvars)
+        if not is_used and (not eqn.effects or _changes_only(eqn, dead - needed)):
             continue
-        small_eqn = eqn if eqn.primitive.dce is None else _dce_equation(eqn, used)
-        if small_eqn is None:
-            continue
-        live_eqns.append(small_eqn)
-        needed.update(v for v in small_eqn.invars if type(v) is not ir.Literal)
+        if eqn.primitive.dce is not None:
+            small_eqn = _dce_equation(eqn, [v in needed for v in eqn.outvars])
+            if small_eqn is None:
+                continue
+            eqn = small_eqn
+        live_eqns.append(eqn)
+        for v in eqn.invars:
+            if type(v) is not literal:
+                need(v)
     live_eqns.reverse()
     keep = [
         v in needed or force
@@ -466,12 +471,13 @@ def _dce_equation(eqn: ir.Eqn, used: list[bool]) -> ir.Eqn | None:
 def _dce_debug_info(
     info: ir.DebugInfo | None, keep: Sequence[bool], used: Sequence[bool]
 ) -> ir.DebugInfo | None:
-    if info is None:
-        return None
+    if info is None or (all(keep) and all(used)):
+        return info
     names, paths = info.arg_names, info.result_paths
-    if names is not None and len(names) == len(keep):
+    # Names may be made when they are read: only those that some are removed of are.
+    if names is not None and len(names) == len(keep) and not all(keep):
         names = [n for n, k in zip(names, keep, strict=True) if k]
-    if paths is not None and len(paths) == len(used):
+    if paths is not None and len(paths) == len(used) and not all(used):
         paths = [n for n, u in zip(paths, used, strict=True) if u]
     return info.with_names(names, paths)
 

@@ -44,7 +44,9 @@ def is_on() -> bool:
 def _is_watched(stream: Any) -> bool:
     if stream is None:
         return False
-    return bool(stream.isatty()) or progress_display.notebook() is not None
+    if stream.isatty():
+        return True
+    return "IPython" in sys.modules and progress_display.notebook() is not None
 
 
 class _Stream:

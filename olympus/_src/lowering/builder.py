@@ -42,6 +42,8 @@ class Counter:
 
 _LONGEST_STEP = (1 << 63) - 1  # of a slice
 
+_ONE_ZERO = frozenset((bool, int, np.bool_, *[np.dtype(c).type for c in "bBhHiIqQ"]))
+
 # The argument of a function by which a program's callbacks are told from those of other
 # programs of the same text: the number of their table.
 CALLBACKS = "%callbacks"
@@ -206,11 +208,13 @@ class Block:
 
         A size known by name is computed.
         """
-        # Zeros of both signs are equal, and NaN equals nothing: those go by their text.
+        # Zeros of both signs are equal, and NaN equals nothing: those go by their text,
+        # but for integers, which have one zero.
+        kind = type(value)
         plain = isinstance(value, (int, float, complex, np.generic))
-        quick = plain and value == value and value != 0
+        quick = plain and value == value and (value != 0 or kind in _ONE_ZERO)
         if quick:
-            name = self.constants.get((aval, type(value), value))
+            name = self.constants.get((aval, kind, value))
             if name is not None:
                 return name
         if not plain and sizes.is_symbolic(value):
@@ -223,8 +227,9 @@ class Block:
             counter.constants += 1
             self.lines.append(f"{name} = stablehlo.constant {text}{self.location}")
         if quick:
-            self.counter.literals[name] = value
-            self.constants[aval, type(value), value] = name
+            if value != 0:
+                self.counter.literals[name] = value
+            self.constants[aval, kind, value] = name
         return name
 
     def spread(self, operand: str, in_aval: Any, out_aval: Any) -> str:

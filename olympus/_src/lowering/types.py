@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from olympus._src.core import dtypes, sizes
+from olympus._src.foundation import caching
 
 _ELEMENTS = {
     "bool": "i1",
@@ -30,6 +31,20 @@ _ELEMENTS = {
 
 def element_type(dtype: np.dtype) -> str:
     """The StableHLO name of an element type."""
+    element = _known_elements.get(dtype)
+    if element is None:
+        element = _known_elements[dtype] = _element_name(dtype)
+    return element
+
+
+# NumPy makes the name of a dtype whenever it is read.
+_known_elements: dict[np.dtype, str] = {}
+caching.register(
+    _known_elements.clear, "element types by dtype", _known_elements.__len__
+)
+
+
+def _element_name(dtype: np.dtype) -> str:
     name = dtype.name
     element = _ELEMENTS.get(name)
     if element is not None:
@@ -111,22 +126,28 @@ def _float(value: Any) -> str:
 
 def int_list(values: Any) -> str:
     """`[1, 2]`."""
-    return f"[{', '.join([_int64(v) for v in values])}]"
+    return f"[{_integers(values)}]"
 
 
 def i64_array(values: Any) -> str:
     """`array<i64: 1, 2>`."""
-    items = ", ".join([_int64(v) for v in values])
+    items = _integers(values)
     return f"array<i64: {items}>" if items else "array<i64>"
 
 
-def _int64(value: Any) -> str:
-    if type(value) is int and not -(1 << 63) <= value < 1 << 63:
-        raise OverflowError(
-            f"lowering: sizes and offsets must fit 64 bits, got {value}; choose a "
-            "smaller one"
-        )
-    return str(value)
+_SHORT = len(str(1 << 63))
+
+
+def _integers(values: Any) -> str:
+    text = ", ".join(map(str, values))
+    if len(text) >= _SHORT:  # in fewer characters each of them fits
+        for value in values:
+            if type(value) is int and not -(1 << 63) <= value < 1 << 63:
+                raise OverflowError(
+                    f"lowering: sizes and offsets must fit 64 bits, got {value}; "
+                    "choose a smaller one"
+                )
+    return text
 
 
 def string(text: str) -> str:

@@ -6,37 +6,42 @@ Python numbers give float32 unless 64-bit dtypes are switched on; arguments are 
 or numbers, not lists; complex numbers are refused.
 """
 
-from olympus._src.foundation.lazy_names import claim as _claim
-from olympus._src.scipy.stats.kde import gaussian_kde
-from olympus._src.scipy.stats.summaries import mode, rankdata, sem
-from olympus.scipy.stats import (
-    bernoulli,
-    beta,
-    betabinom,
-    binom,
-    cauchy,
-    chi2,
-    dirichlet,
-    expon,
-    gamma,
-    gennorm,
-    geom,
-    gumbel_l,
-    gumbel_r,
-    laplace,
-    logistic,
-    multinomial,
-    multivariate_normal,
-    nbinom,
-    norm,
-    pareto,
-    poisson,
-    t,
-    truncnorm,
-    uniform,
-    vonmises,
-    wrapcauchy,
-)
+from typing import TYPE_CHECKING as _TYPE_CHECKING
+from typing import Any as _Any
+
+from olympus._src.foundation.lazy_names import Late as _Late
+
+if _TYPE_CHECKING:
+    from olympus._src.scipy.stats.kde import gaussian_kde as gaussian_kde
+    from olympus._src.scipy.stats.summaries import mode as mode
+    from olympus._src.scipy.stats.summaries import rankdata as rankdata
+    from olympus._src.scipy.stats.summaries import sem as sem
+    from olympus.scipy.stats import bernoulli as bernoulli
+    from olympus.scipy.stats import beta as beta
+    from olympus.scipy.stats import betabinom as betabinom
+    from olympus.scipy.stats import binom as binom
+    from olympus.scipy.stats import cauchy as cauchy
+    from olympus.scipy.stats import chi2 as chi2
+    from olympus.scipy.stats import dirichlet as dirichlet
+    from olympus.scipy.stats import expon as expon
+    from olympus.scipy.stats import gamma as gamma
+    from olympus.scipy.stats import gennorm as gennorm
+    from olympus.scipy.stats import geom as geom
+    from olympus.scipy.stats import gumbel_l as gumbel_l
+    from olympus.scipy.stats import gumbel_r as gumbel_r
+    from olympus.scipy.stats import laplace as laplace
+    from olympus.scipy.stats import logistic as logistic
+    from olympus.scipy.stats import multinomial as multinomial
+    from olympus.scipy.stats import multivariate_normal as multivariate_normal
+    from olympus.scipy.stats import nbinom as nbinom
+    from olympus.scipy.stats import norm as norm
+    from olympus.scipy.stats import pareto as pareto
+    from olympus.scipy.stats import poisson as poisson
+    from olympus.scipy.stats import t as t
+    from olympus.scipy.stats import truncnorm as truncnorm
+    from olympus.scipy.stats import uniform as uniform
+    from olympus.scipy.stats import vonmises as vonmises
+    from olympus.scipy.stats import wrapcauchy as wrapcauchy
 
 __all__ = [
     "bernoulli",
@@ -71,4 +76,49 @@ __all__ = [
     "wrapcauchy",
 ]
 
-_claim(__name__)
+_PAGES = frozenset(
+    [
+        "bernoulli",
+        "beta",
+        "betabinom",
+        "binom",
+        "cauchy",
+        "chi2",
+        "dirichlet",
+        "expon",
+        "gamma",
+        "gennorm",
+        "geom",
+        "gumbel_l",
+        "gumbel_r",
+        "laplace",
+        "logistic",
+        "multinomial",
+        "multivariate_normal",
+        "nbinom",
+        "norm",
+        "pareto",
+        "poisson",
+        "t",
+        "truncnorm",
+        "uniform",
+        "vonmises",
+        "wrapcauchy",
+    ]
+)
+
+_LATE = {
+    "scipy.stats.kde": "gaussian_kde",
+    "scipy.stats.summaries": "mode rankdata sem",
+}
+
+_late = _Late(__name__, _PAGES, _LATE)
+
+
+def __getattr__(name: str) -> _Any:
+    """Loads a distribution at its first use: few programs have more than one."""
+    return _late.load(name)
+
+
+def __dir__() -> list[str]:
+    return _late.names()
