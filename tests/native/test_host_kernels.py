@@ -457,7 +457,7 @@ def test_what_c_is_given_is_checked():
     with pytest.raises(ValueError, match="address"):
         new(b"\0" * 16, words(9, 0), b"", b"", 1, words(8, 8, 0), copy_step, place)
     with pytest.raises(ValueError, match="too many"):
-        new(b"\0", b"", b"", b"", 90, words(*[8] * 92), copy_step, place)
+        new(b"\0", b"", b"", b"", 600, words(*[8] * 602), copy_step, place)
     with pytest.raises(TypeError):
         host_results.HostMemory()
 

@@ -23,8 +23,8 @@ typedef struct {
 
 typedef void *(*Kernel)(const CallFrame *); /* gives NULL, or an error */
 
-#define MAX_SLICES 32 /* of a step */
-#define MAX_BASES 64  /* operands, results, memory between steps, and constants */
+#define MAX_SLICES 256 /* of a step */
+#define MAX_BASES 512  /* operands, results, memory between steps, and constants */
 
 /* A part of an operand, a result, the memory between steps or the constants. */
 typedef struct {

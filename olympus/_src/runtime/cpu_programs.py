@@ -30,7 +30,7 @@ from olympus._src.runtime.xla_messages import (
     read_number,
 )
 
-_MAX_STEPS = 64
+_MAX_STEPS = 512
 
 # XLA's numbers of element types.
 _DTYPES = {
