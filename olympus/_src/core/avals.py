@@ -373,7 +373,7 @@ def _intern_divided(
 # Weak values: an unused aval is dropped; a lock makes the two steps of interning one.
 _interned: weakref.WeakValueDictionary[Any, ShapedArray] = weakref.WeakValueDictionary()
 _lock = threading.Lock()
-# The last ones stay: making one anew takes as long as an operation on its arrays.
+# The last ones stay: making one again takes as long as an operation on its arrays.
 _recent: collections.deque[ShapedArray] = collections.deque(maxlen=1024)
 caching.register(_recent.clear, "types of arrays")
 
