@@ -601,3 +601,18 @@ def test_functions_of_the_c_library_have_the_bits_of_the_runtime(name):
                 with after(-1):
                     expected = np.asarray(f(value)).tobytes()
                 assert np.asarray(f(value)).tobytes() == expected
+
+
+@pytest.mark.parametrize("dtype", [np.float32, ml_dtypes.bfloat16])
+def test_shared_memory_is_read_in_each_call(dtype):
+    raw = np.zeros(8 + 64, dtype)
+    start = -(raw.ctypes.data // raw.itemsize) % (64 // raw.itemsize)
+    mine = raw[start : start + 8]  # aligned, so that it is not copied
+    x = jnp.from_dlpack(mine) if dtype is np.float32 else jnp.asarray(mine)
+    f = olympus.jit(lambda x: x + 1)
+    for _ in range(3):
+        np.testing.assert_array_equal(f(x), np.ones(8))
+    mine[:] = 5
+    is_shared = dtype is np.float32
+    assert (np.asarray(x) == (5 if is_shared else 0)).all()
+    np.testing.assert_array_equal(f(x), np.full(8, 6 if is_shared else 1))

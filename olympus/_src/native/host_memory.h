@@ -283,7 +283,7 @@ static void attach_memory(PyObject *array, PyObject *buffer, PyObject *memory) {
 /* Keeps a copy of an array's value, which takes less time to find than its buffer's. */
 static void keep_copy(PyObject *array, PyObject *buffer, const Py_buffer *view,
                       PyObject *place) {
-  if (view->len > MAX_COPIED) return;
+  if (view->len > MAX_COPIED || slot_of(array, shared.parts) != Py_None) return;
   Block *block = block_new(view->len);
   if (block != NULL) {
     memcpy(bytes_of(block), view->buf, view->len);

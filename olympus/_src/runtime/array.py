@@ -39,6 +39,8 @@ from olympus._src.runtime.versions import Device
 
 # What arrays without a buffer are made from.
 _SOURCES = frozenset([LocalParts, HostMemory])
+# In the place of one, in arrays over memory that others may write to.
+_SHARED: Any = ...
 
 
 class ArrayImpl:
@@ -105,6 +107,10 @@ class ArrayImpl:
             return self._own_buffer
         except AttributeError:
             return self._parts or self._own_buffer
+
+    def _share(self) -> None:
+        """Notes that others may write to its memory, so that nobody keeps a copy."""
+        self._parts = _SHARED
 
     def _follow(self, keys: Any) -> None:
         """Notes which random keys its elements are; see `interpreters.key_reuse`."""

@@ -226,7 +226,9 @@ def from_dlpack(
       ValueError: a copy is needed and `copy` is False.
     """
     buffer, aval = dlpack.buffer_from(x, make_aval, device, copy)
-    return ArrayImpl(buffer, aval, True)
+    array = ArrayImpl(buffer, aval, True)
+    array._share()
+    return array
 
 
 def block_until_ready(arrays: list[ArrayImpl]) -> None:
