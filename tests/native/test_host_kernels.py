@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import gc
 import importlib.util
+import itertools
 import mmap
 import pathlib
 import pickle
@@ -226,6 +227,21 @@ def test_views_have_the_shape_and_type_of_the_array():
         np.asarray(x)[0] = 1
 
 
+def test_views_are_of_the_order_that_is_asked_for():
+    testbuffer = pytest.importorskip("_testbuffer")
+    matrix, vector = (olympus.jit(lambda x: x * 1)(x) for x in (X, V))
+
+    def view(array, flags):
+        return testbuffer.ndarray(array, getbuf=flags)
+
+    with pytest.raises(BufferError):
+        view(matrix, testbuffer.PyBUF_F_CONTIGUOUS)
+    assert view(vector, testbuffer.PyBUF_F_CONTIGUOUS).tobytes() == V.tobytes()
+    assert view(matrix, testbuffer.PyBUF_C_CONTIGUOUS).tobytes() == X.tobytes()
+    for flags in (testbuffer.PyBUF_SIMPLE, testbuffer.PyBUF_FORMAT):
+        assert view(matrix, flags).tobytes() == X.tobytes()
+
+
 def test_views_outlive_the_array():
     x = olympus.jit(lambda x: x + 1)(V)
     views = [np.asarray(x), np.asarray(memoryview(x)), np.from_dlpack(x)]
@@ -277,6 +293,51 @@ def test_donated_arguments_are_taken():
     with pytest.raises(RuntimeError, match="donate"):
         f(y, y)
     np.testing.assert_array_equal(y, V)
+
+
+def test_arrays_over_one_buffer_are_not_donated_and_used():
+    f = olympus.jit(lambda x, y: x + y, donate_argnums=0)
+    x = olympus.jit(lambda x: x + 0)(V)
+    y = olympus.device_put(x, olympus.devices()[0])
+    with pytest.raises(RuntimeError, match="donate"):
+        f(x, y)
+    np.testing.assert_array_equal(x, V)
+    np.testing.assert_array_equal(y, V)
+
+
+def test_errors_of_programs_of_the_runtime_say_who_took_an_array():
+    x = olympus.jit(lambda x: x + 0)(V)
+    olympus.jit(lambda x: x * 2, donate_argnums=0)(x)
+    for use in (lambda x: x + 1, jnp.copy, jnp.sort, olympus.jit(lambda x: x + 1)):
+        with pytest.raises(RuntimeError, match="donated to"):
+            use(x)
+
+
+def test_an_operand_that_ends_while_others_are_looked_at_is_held(monkeypatch):
+    n = 1024
+    add = olympus.jit(lambda x, y: x + y.astype(jnp.float32))
+    donate = olympus.jit(lambda x: x * 2, donate_argnums=0)
+    same = olympus.jit(lambda x: x * 1)
+    values = np.arange(n, dtype=np.float32)
+    with after(-1):
+        y = olympus.jit(lambda: jnp.zeros(n, jnp.bfloat16))()
+    x, calls, others = same(values), [], []
+    add(x, jnp.zeros(n, jnp.bfloat16))
+    donate(same(values))
+
+    def interrupt(frame, event, arg):
+        if event == "call" and frame.f_code.co_name == "copy_to_memory":
+            sys.setprofile(None)  # what another thread could do here:
+            calls.append(donate(x))
+            others.extend(same(values + i) for i in range(1000, 1008))
+
+    sys.setprofile(interrupt)
+    try:
+        out = add(x, y)
+    finally:
+        sys.setprofile(None)
+    assert calls
+    np.testing.assert_array_equal(out, values)
 
 
 def test_later_changes_of_a_numpy_argument_do_not_show():
@@ -430,6 +491,20 @@ def test_kernels_that_give_something_else_are_refused(what, monkeypatch):
 
     monkeypatch.setattr(cpu_programs, "read_program", misread)
     assert host_kernels.find(content, *rest) is None
+
+
+def test_slow_kernels_are_not_compared_often(monkeypatch):
+    content, run, *rest = serialized(lambda x: x + 1, np.float32(1))
+    runs = []
+
+    def counted(buffers):
+        runs.append(1)
+        return run(buffers)
+
+    times = itertools.count(step=0.002)
+    monkeypatch.setattr(host_kernels.time, "thread_time", lambda: next(times))
+    assert host_kernels.find(content, counted, *rest) is None
+    assert len(runs) == 1
 
 
 def test_what_c_is_given_is_checked():

@@ -218,10 +218,11 @@ static int take_steps_as_xla(Kernels *self, char *const *bases) {
 #endif
 }
 
-/* Where the value of an operand lies, and what keeps it there in `view`; NULL, without an
-   error, if that cannot be said. */
+/* Where the value of an operand lies, and what keeps it there in `view` or, for the caller
+   to hold, in `block`: another thread may donate it while the next operands are looked at.
+   NULL, without an error, if that cannot be said. */
 static char *operand_address(Kernels *self, PyObject *operand, int64_t size,
-                             Py_buffer *view) {
+                             Py_buffer *view, Block **block) {
   PyObject *buffer = operand;
   int is_array = Py_IS_TYPE(operand, shared.array_type);
   HostMemory *memory = is_array             ? memory_of(operand)
@@ -230,7 +231,7 @@ static char *operand_address(Kernels *self, PyObject *operand, int64_t size,
   if (is_array && memory == NULL) buffer = slot_of(operand, shared.buffer);
   if (memory != NULL) buffer = (PyObject *)memory;
   if (buffer == NULL || is_elsewhere(buffer, self->place)) return NULL;
-  if (memory != NULL) return memory_address(memory, size);
+  if (memory != NULL) return memory_address(memory, size, block);
   if (!is_readable(buffer)) return NULL;
   if (PyObject_GetBuffer(buffer, view, PyBUF_SIMPLE) == 0) {
     if (view->len == size && (uintptr_t)view->buf % ALIGNMENT == 0) {
@@ -241,7 +242,7 @@ static char *operand_address(Kernels *self, PyObject *operand, int64_t size,
   }
   view->obj = NULL;
   PyErr_Clear();
-  return is_array ? copy_foreign(operand, buffer, size) : NULL;
+  return is_array ? copy_foreign(operand, buffer, size, block) : NULL;
 }
 
 /* Runs a program on operands, a list of arrays, memories and buffers. The results are memories in
@@ -250,12 +251,15 @@ static PyObject *run_kernels(Kernels *self, PyObject *operands, PyObject *avals)
   if (PyList_GET_SIZE(operands) != self->n_operands) Py_RETURN_NONE;
   char *bases[MAX_BASES];
   Py_buffer views[MAX_BASES];
-  int n = 0, n_views = 0, done = 1;
+  Block *held[MAX_BASES];
+  int n = 0, n_views = 0, n_held = 0, done = 1;
   for (; done && n < self->n_operands; n++) {
     views[n_views].obj = NULL;
+    held[n_held] = NULL;
     bases[n] = operand_address(self, PyList_GET_ITEM(operands, n), self->sizes[n],
-                               &views[n_views]);
+                               &views[n_views], &held[n_held]);
     if (views[n_views].obj != NULL) n_views++;
+    if (held[n_held] != NULL) held[n_held++]->refs++;
     done = bases[n] != NULL;
   }
   Block *between = NULL;
@@ -285,6 +289,7 @@ static PyObject *run_kernels(Kernels *self, PyObject *operands, PyObject *avals)
     raw = Py_NewRef(Py_None);
   }
   while (n_views > 0) PyBuffer_Release(&views[--n_views]);
+  while (n_held > 0) block_release(held[--n_held]);
   return raw;
 }
 

@@ -224,10 +224,11 @@ static PyObject *buffer_of_memory(PyObject *memory) {
 static PyObject *buffer_of_array(PyObject *array) {
   PyObject **slot = (PyObject **)((char *)array + shared.buffer);
   if (*slot != NULL) return Py_NewRef(*slot);
-  if (memory_of(array) == NULL) return PyObject_GetAttr(array, names.buffer); /* a part */
-  PyObject *buffer = buffer_of_memory(slot_of(array, shared.parts));
-  if (buffer != NULL && *slot == NULL) *slot = Py_NewRef(buffer);
-  return buffer;
+  HostMemory *memory = memory_of(array);
+  if (memory == NULL || memory->buffer == NULL) /* which says what is wrong with it */
+    return PyObject_GetAttr(array, names.buffer);
+  *slot = Py_NewRef(memory->buffer);
+  return Py_NewRef(memory->buffer);
 }
 
 /* The buffer of an operand, which is an array, a memory, or a buffer. */
@@ -256,13 +257,15 @@ static int is_readable(PyObject *buffer) {
   return readable;
 }
 
-/* Where a value of some bytes lies; NULL, without an error, if it is gone. */
-static char *memory_address(HostMemory *memory, int64_t size) {
-  if (memory->block == NULL || memory->block->size != size) return NULL;
-  if (memory->buffer == NULL || says(memory->buffer, names.is_deleted, Py_False))
-    return bytes_of(memory->block);
-  PyErr_Clear();
-  return NULL;
+/* Where a value of some bytes lies, in `block` too; NULL, without an error, if it is gone.
+   Whoever asks Python for anything before the value is read holds the block. */
+static char *memory_address(HostMemory *memory, int64_t size, Block **block) {
+  if (memory->buffer != NULL && !says(memory->buffer, names.is_deleted, Py_False)) {
+    PyErr_Clear();
+    return NULL;
+  }
+  *block = memory->block; /* asked after the buffer, which another thread may delete */
+  return *block == NULL || (*block)->size != size ? (*block = NULL, NULL) : bytes_of(*block);
 }
 
 #define MAX_COPIED 4096 /* bytes of an array */
@@ -295,14 +298,14 @@ static void keep_copy(PyObject *array, PyObject *buffer, const Py_buffer *view,
 }
 
 /* The same for an array whose elements Python's buffer protocol does not know. */
-static char *copy_foreign(PyObject *array, PyObject *buffer, int64_t size) {
+static char *copy_foreign(PyObject *array, PyObject *buffer, int64_t size, Block **block) {
   PyObject *memory = NULL;
   if (size <= MAX_COPIED) memory = PyObject_CallOneArg(shared.copy_to_memory, array);
   if (memory != NULL && is_memory(memory) && ((HostMemory *)memory)->block->size == size) {
     attach_memory(array, buffer, Py_NewRef(memory));
     Py_DECREF(memory);
     memory = slot_of(array, shared.parts);
-    return is_memory(memory) ? bytes_of(((HostMemory *)memory)->block) : NULL;
+    return is_memory(memory) ? memory_address((HostMemory *)memory, size, block) : NULL;
   }
   Py_XDECREF(memory);
   PyErr_Clear();
@@ -388,26 +391,39 @@ static Py_ssize_t element_size(const char *format) {
   }
 }
 
-/* A read-only view of a memory, which stays when a program takes that; -1, without an error, if there is none. */
+/* A read-only view of a memory, which stays when a program takes that; -1, without an
+   error, if there is none. */
 static int view_memory(HostMemory *memory, Py_buffer *view, int flags) {
-  const char *format = element_format(memory->aval);
   Py_ssize_t size = memory->block == NULL ? -1 : memory->block->size;
-  char *bytes = size < 0 ? NULL : memory_address(memory, size);
-  if (format == NULL || bytes == NULL || (flags & PyBUF_WRITABLE)) return -1;
+  Block *block = NULL;
+  char *bytes = size < 0 ? NULL : memory_address(memory, size, &block);
+  PyObject *owner = bytes == NULL || (flags & PyBUF_WRITABLE) ? NULL : bytes_new(block);
+  if (owner == NULL) return -1;
   int ndim;
-  Py_ssize_t *rows = rows_of(memory->aval, element_size(format), size, &ndim);
-  PyObject *owner = rows == NULL ? NULL : bytes_new(memory->block);
-  if (owner == NULL) {
-    PyMem_Free(rows);
+  const char *format = element_format(memory->aval);
+  Py_ssize_t *rows =
+      format == NULL ? NULL : rows_of(memory->aval, element_size(format), size, &ndim);
+  if (rows == NULL) {
+    Py_DECREF(owner);
     return -1;
   }
   *view = (Py_buffer){.buf = bytes, .obj = owner, .len = size, .readonly = 1};
   view->itemsize = element_size(format);
   view->format = flags & PyBUF_FORMAT ? (char *)format : NULL;
-  view->ndim = ndim;
-  view->shape = flags & PyBUF_ND ? rows : NULL;
-  view->strides = (flags & PyBUF_STRIDES) == PyBUF_STRIDES ? rows + ndim : NULL;
   view->internal = rows;
+  view->ndim = ndim;
+  view->shape = rows;
+  view->strides = rows + ndim;
+  if ((flags & PyBUF_F_CONTIGUOUS) == PyBUF_F_CONTIGUOUS &&
+      !PyBuffer_IsContiguous(view, 'F')) {
+    PyBuffer_Release(view);
+    return -1;
+  }
+  if ((flags & PyBUF_STRIDES) != PyBUF_STRIDES) view->strides = NULL;
+  if (!(flags & PyBUF_ND)) { /* as jaxlib's: of readers, some look at sizes that are none */
+    view->shape = NULL;
+    view->ndim = 0;
+  }
   return 0;
 }
 

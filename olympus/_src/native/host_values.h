@@ -52,8 +52,9 @@ static PyObject *find_scalar(Walk *walk, PyObject *value) {
   PyObject *array = Py_XNewRef(PyDict_GetItemWithError(shared.scalars, key));
   Py_DECREF(key);
   HostMemory *memory = array == NULL ? NULL : memory_of(array);
+  Block *block;
   if (memory != NULL && memory->block != NULL &&
-      memory_address(memory, memory->block->size) != NULL)
+      memory_address(memory, memory->block->size, &block) != NULL)
     return array;
   Py_XDECREF(array);
   return NULL;

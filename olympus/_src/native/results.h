@@ -111,13 +111,24 @@ static int find_kernels(Runner *self) {
   return 0;
 }
 
+/* What an operand has its value in, borrowed; arrays may share it. */
+static PyObject *owner_of(PyObject *operand) {
+  if (!Py_IS_TYPE(operand, shared.array_type)) return operand;
+  PyObject *buffer = slot_of(operand, shared.buffer);
+  HostMemory *memory = memory_of(operand);
+  if (buffer == NULL && memory != NULL)
+    buffer = memory->buffer != NULL ? memory->buffer : (PyObject *)memory;
+  return buffer != NULL ? buffer : operand;
+}
+
 /* Whether a donated operand is another operand too. */
 static int is_donated_twice(Runner *self, PyObject *operands) {
   for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(self->donated); i++) {
     Py_ssize_t at = PyLong_AsSsize_t(PyTuple_GET_ITEM(self->donated, i));
     if (at < 0 || at >= PyList_GET_SIZE(operands)) return 1;
+    PyObject *owner = owner_of(PyList_GET_ITEM(operands, at));
     for (Py_ssize_t k = 0; k < PyList_GET_SIZE(operands); k++)
-      if (k != at && PyList_GET_ITEM(operands, k) == PyList_GET_ITEM(operands, at)) return 1;
+      if (k != at && owner_of(PyList_GET_ITEM(operands, k)) == owner) return 1;
   }
   return 0;
 }

@@ -29,6 +29,8 @@ from olympus._src.runtime.shardings import Placement
 _MAX_BYTES = 1 << 17
 # Nobody else runs while kernels do.
 _MAX_SECONDS = 20e-6
+# Of comparing kernels of which none was that fast.
+_MAX_SECONDS_IN_VAIN = 1e-3
 
 Run = Callable[[list[Any]], list[Any]]
 
@@ -133,7 +135,7 @@ def _agree(
 ) -> bool:
     """Whether kernels give what the runtime gives, and soon."""
     avals = tuple(out_avals)
-    seconds = math.inf
+    least, spent = math.inf, 0.0
     for make, seed in itertools.product(_MAKERS, range(_rounds(operands))):
         values = [
             make(each, i + seed * len(operands)).tobytes()
@@ -151,12 +153,15 @@ def _agree(
             transfer.to_host(buffer, aval.storage.dtype).tobytes()
             for buffer, aval in zip(results, avals, strict=True)
         ]
-        start = time.perf_counter()
+        start = time.thread_time()  # others may run meanwhile
         outs = kernels.run(memories, avals)
-        seconds = min(seconds, time.perf_counter() - start)
+        seconds = time.thread_time() - start
+        least, spent = min(least, seconds), spent + seconds
         if outs is None or [bytes(out.bytes()) for out in outs] != expected:
             return False
-    return seconds <= _MAX_SECONDS
+        if least > _MAX_SECONDS and spent > _MAX_SECONDS_IN_VAIN:
+            return False
+    return least <= _MAX_SECONDS
 
 
 def _rounds(operands: list[cpu_programs.Type]) -> int:
