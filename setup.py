@@ -33,7 +33,14 @@ class OptionalExtension(build_ext):
         )
 
 
-HEADERS = ["direct", "host_kernels", "host_memory", "host_values", "results"]
+HEADERS = [
+    "buffer_protocol",
+    "direct",
+    "host_kernels",
+    "host_memory",
+    "host_values",
+    "results",
+]
 PARTS = {"calls": [f"{name}.h" for name in HEADERS], "products": []}
 EXTENSIONS = [
     Extension(

@@ -41,6 +41,7 @@ def test_both_sides_are_of_one_version(name):
     ("name", "limit"),
     [
         ("calls.c", 1350),
+        ("buffer_protocol.h", 200),
         ("direct.h", 300),
         ("host_kernels.h", 400),
         ("host_memory.h", 450),

@@ -197,6 +197,7 @@ static PyObject *new_array(PyObject *buffer, PyObject *aval, PyObject *committed
 }
 
 #include "host_memory.h"
+#include "buffer_protocol.h"
 #include "host_kernels.h"
 
 /* Frees the memory of donated arguments that the program did not take. */
