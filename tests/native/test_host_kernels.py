@@ -7,6 +7,7 @@ import gc
 import importlib.util
 import itertools
 import mmap
+import os
 import pathlib
 import pickle
 import struct
@@ -578,6 +579,9 @@ def test_threads_that_run_donate_and_delete():
     assert not wrong
 
 
+@pytest.mark.skipif(
+    os.environ.get("PYTHONMALLOC") == "malloc", reason="lists of free objects differ"
+)
 def test_nothing_is_left_behind():
     f = olympus.jit(lambda x: (x + 1, x * 2))
     donate = olympus.jit(lambda x: x * 2, donate_argnums=0)
