@@ -14,7 +14,7 @@ ZERO = np.float32(0)
 
 
 @pytest.fixture
-def lowered(monkeypatch):
+def lowered_names(monkeypatch):
     """The names of the programs that are lowered."""
     names = []
     lower = lowered_programs.lower
@@ -56,11 +56,11 @@ NUMBERS = lax.ScatterDimensionNumbers((), (0,), (0,))
 
 
 @pytest.mark.parametrize("name", REDUCTIONS)
-def test_calls_after_the_first_lower_nothing(name, lowered):
+def test_calls_after_the_first_lower_nothing(name, lowered_names):
     first = REDUCTIONS[name]()
-    lowered.clear()
+    lowered_names.clear()
     np.testing.assert_array_equal(REDUCTIONS[name](), first)
-    assert lowered == []
+    assert lowered_names == []
 
 
 def test_settings_are_part_of_what_is_equal():
@@ -93,8 +93,8 @@ def test_long_computations_are_left_alone():
         return a
 
     closed = olympus.make_olympuspr(repeat)(ZERO)
-    found = equal_computations.find_equal(closed.olympuspr)
-    assert found is not equal_computations.find_equal(closed.olympuspr)
+    first = equal_computations.find_equal(closed.olympuspr)
+    assert first is not equal_computations.find_equal(closed.olympuspr)
 
 
 def test_programs_of_traces_name_the_function():

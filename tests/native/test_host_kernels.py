@@ -457,14 +457,14 @@ def test_programs_from_the_disk_have_kernels(tmp_path):
 # -- kernels that are not as they should be --------------------------------------------
 
 
-def serialized(fun, *args) -> tuple:
+def serialize(fun, *args) -> tuple:
     compiled = olympus.jit(fun).lower(*args).compile()._compiled.executable
     place = host_results.placement_of(compiled.devices[0])
     return compiled.serialize(), compiled._run_raw, compiled.out_avals, place
 
 
 def test_messages_that_end_early_are_refused():
-    content, *rest = serialized(lambda x: x + 1, V)
+    content, *rest = serialize(lambda x: x + 1, V)
     assert host_kernels.find(content, *rest) is not None
     for size in range(0, len(content), 7):
         assert host_kernels.find(content[:size], *rest) is None
@@ -472,7 +472,7 @@ def test_messages_that_end_early_are_refused():
 
 @pytest.mark.parametrize("what", ["operands", "results", "a step"])
 def test_kernels_that_give_something_else_are_refused(what, monkeypatch):
-    content, *rest = serialized(lambda a, b: (a - b, b - a), V, V + 1)
+    content, *rest = serialize(lambda a, b: (a - b, b - a), V, V + 1)
     assert host_kernels.find(content, *rest) is not None
     read = cpu_programs.read_program
 
@@ -495,16 +495,16 @@ def test_kernels_that_give_something_else_are_refused(what, monkeypatch):
 
 
 def test_slow_kernels_are_not_compared_often(monkeypatch):
-    content, run, *rest = serialized(lambda x: x + 1, np.float32(1))
+    content, run, *rest = serialize(lambda x: x + 1, np.float32(1))
     runs = []
 
-    def counted(buffers):
+    def count_run(buffers):
         runs.append(1)
         return run(buffers)
 
     times = itertools.count(step=0.002)
     monkeypatch.setattr(host_kernels.time, "thread_time", lambda: next(times))
-    assert host_kernels.find(content, counted, *rest) is None
+    assert host_kernels.find(content, count_run, *rest) is None
     assert len(runs) == 1
 
 

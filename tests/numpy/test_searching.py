@@ -62,8 +62,8 @@ def test_nan_in_lines_that_are_halved(side):
     line = np.full(40_000, np.nan, np.float32)
     line[:30_001] = np.arange(30_001)
     values = np.array([np.nan, -np.nan, np.inf, -np.inf, 7], np.float32)
-    found = jnp.searchsorted(line, values, side, method="scan_unrolled")
-    np.testing.assert_array_equal(found, np.searchsorted(line, values, side))
+    places = jnp.searchsorted(line, values, side, method="scan_unrolled")
+    np.testing.assert_array_equal(places, np.searchsorted(line, values, side))
 
 
 def test_methods_that_are_not_there():

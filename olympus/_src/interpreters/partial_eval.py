@@ -493,7 +493,7 @@ def expand(
       divisible: whether kernels that only this process has, and that the compiler
         cannot divide over devices, are replaced too.
     """
-    return _expanded(program, (platform, divisible))
+    return _expand(program, (platform, divisible))
 
 
 _Target = tuple[str, bool]
@@ -518,14 +518,14 @@ def _is_dynamic(eqn: ir.Eqn) -> bool:
     return not all(sizes.is_constant_shape(getattr(a, "shape", ())) for a in avals)
 
 
-def _expanded(program: ir.Olympuspr, target: _Target) -> ir.Olympuspr:
+def _expand(program: ir.Olympuspr, target: _Target) -> ir.Olympuspr:
     expanded: ir.Olympuspr = program.derived(
-        ("expanded", target), lambda p: _expand(p, target)
+        ("expanded", target), lambda p: _write_expanded(p, target)
     )
     return expanded
 
 
-def _expand(program: ir.Olympuspr, target: _Target) -> ir.Olympuspr:
+def _write_expanded(program: ir.Olympuspr, target: _Target) -> ir.Olympuspr:
     """The program with replacements; the same object where there are none."""
     eqns: list[ir.Eqn] = []
     # What is read in place of the results of equations that were replaced.
@@ -551,7 +551,7 @@ def _expand(program: ir.Olympuspr, target: _Target) -> ir.Olympuspr:
 
 def _expand_inside(eqn: ir.Eqn, target: _Target) -> ir.Eqn:
     """An equation, with replacements in the programs that it holds."""
-    params = map_programs(lambda program: _expanded(program, target), eqn.params)
+    params = map_programs(lambda program: _expand(program, target), eqn.params)
     if all(map(operator.is_, params.values(), eqn.params.values())):
         return eqn
     avals = tuple([v.aval for v in eqn.invars])
@@ -592,7 +592,7 @@ def _write_replacement(
     if order:
         ordered = [_keep_order(e, order, inside=True) for e in traced.eqns]
         traced = traced.replace(eqns=ordered)
-    traced = _expanded(traced, target)  # what replaces it may need it too
+    traced = _expand(traced, target)  # what replaces it may need it too
     env: dict[Any, Any] = dict(zip(traced.invars, operands, strict=True))
     eqns += [e.replace(invars=[env.get(v, v) for v in e.invars]) for e in traced.eqns]
     return [env.get(v, v) for v in traced.outvars]

@@ -30,9 +30,9 @@ static const char *element_format(PyObject *aval) {
   if (dtype != NULL) character = PyObject_GetAttr(dtype, names.character);
   Py_XDECREF(dtype);
   const char *text = character == NULL ? NULL : PyUnicode_AsUTF8(character);
-  const char *found = text != NULL && text[0] ? strchr(characters, text[0]) : NULL;
+  const char *place = text != NULL && text[0] ? strchr(characters, text[0]) : NULL;
   Py_XDECREF(character);
-  return found == NULL ? NULL : formats[found - characters];
+  return place == NULL ? NULL : formats[place - characters];
 }
 
 /* The sizes of the axes, and the bytes from one element to the next, in new memory. */

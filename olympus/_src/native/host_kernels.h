@@ -245,8 +245,8 @@ static char *operand_address(Kernels *self, PyObject *operand, int64_t size,
   return is_array ? copy_foreign(operand, buffer, size, block) : NULL;
 }
 
-/* Runs a program on operands, a list of arrays, memories and buffers. The results are memories in
-   a new list; None if the runtime must run it; NULL with an error set. */
+/* Runs a program on operands, a list of arrays, memories and buffers. The results are
+   memories in a new list; None if the runtime must run it; NULL with an error set. */
 static PyObject *run_kernels(Kernels *self, PyObject *operands, PyObject *avals) {
   if (PyList_GET_SIZE(operands) != self->n_operands) Py_RETURN_NONE;
   char *bases[MAX_BASES];

@@ -8,5 +8,5 @@ from olympus._src.runtime import loading as loading
 load_late(
     __name__,
     "callback coordination_service cuda_libraries dlpack dlpack_struct host_errors "
-    "mlir partitioners peers portable python_calls scipy_lapack waiting",
+    "host_kernels mlir partitioners peers portable python_calls scipy_lapack waiting",
 )

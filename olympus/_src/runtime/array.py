@@ -287,8 +287,7 @@ class ArrayImpl:
         Raises:
           RuntimeError: the array is deleted, or computing it failed.
         """
-        if type(self._parts) is HostMemory:
-            self._check_alive()
+        if self._is_computed():
             return self
         try:
             waiting.wait_for(self._buffer)

@@ -309,13 +309,13 @@ class _Allocations:
             self.between += size + -size % transfer.ALIGNMENT_BYTES
 
     def _add_constant(self, index: int, size: int, values: list[_Value]) -> None:
-        content = self._entry.constant(*values[0]) if len(values) == 1 else None
-        if content is None or len(content) != size:
+        value = self._entry.constant(*values[0]) if len(values) == 1 else None
+        if value is None or len(value) != size:
             return  # a step that works on it is refused
         n = len(self._entry.operands) + len(self._entry.results)
         self.constants.extend(bytes(-len(self.constants) % transfer.ALIGNMENT_BYTES))
         self._places[index] = Slice(n + 1, len(self.constants), size)
-        self.constants.extend(content)
+        self.constants.extend(value)
 
     def _add_result(self, i: int) -> None:
         index, size = self._values[self._entry.values[i]]

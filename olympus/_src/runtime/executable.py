@@ -28,6 +28,7 @@ from olympus._src.runtime import (
     cpu_kernels,
     forks,
     host_errors,
+    host_kernels,
     mlir,
     partitioners,
     parts,
@@ -351,8 +352,6 @@ class Executable:
 
     def _find_kernels(self) -> Any:
         """The kernels of a small program, to be called without XLA's runtime."""
-        from olympus._src.runtime import host_kernels
-
         if self._kernels is _UNKNOWN:
             self._kernels = host_kernels.find(
                 self.serialize(),

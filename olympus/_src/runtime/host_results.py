@@ -50,7 +50,6 @@ class HostMemory(_Base):
     place: Placement
     buffer: Any
     has_ended: bool
-    are_large = False
 
     @property
     def _sharding(self) -> SingleDeviceSharding:
