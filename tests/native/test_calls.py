@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import collections
+import contextlib
 import copy
 import functools
 import gc
@@ -285,7 +286,8 @@ def test_a_class_that_empties_the_dict_that_it_is_in():
     f({"a": Emptying(jnp.ones(2)), "b": Emptying(jnp.ones(2))})
     for _ in range(20):
         holder.update({name: Emptying(jnp.ones(2)) for name in "ab"})
-        f(holder)
+        with contextlib.suppress(KeyError):
+            f(holder)
 
 
 def test_a_namedtuple_with_methods_of_its_own():
