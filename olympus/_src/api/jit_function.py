@@ -269,8 +269,10 @@ class JitFunction(native_calls.Caller):
         buffers = list(arrays)
         if entry.followed is not None:
             return self._run_followed(entry, buffers, call.leaves)
-        moved = any(a is not x for a, x in zip(arrays, operands, strict=True))
-        if not moved and self._keep_natively(entry, call, args, kwargs):
+        # Values of the host are put beside committed arrays there.
+        rows = zip(call.leaves, arrays, operands, strict=True)
+        moved = any(a is not o for x, a, o in rows if type(x) is ArrayImpl)
+        if not moved and self._keep_natively(entry, device, call, args, kwargs):
             return self._run(entry, buffers, call.leaves)
         if self._plain:
             self._keep_by_cheaper_key(entry, call, arrays, args, kwargs)
@@ -289,12 +291,10 @@ class JitFunction(native_calls.Caller):
         tracebacks.hide(error)
 
     def _keep_natively(
-        self, entry: Entry, call: signatures.Call, args: Any, kwargs: Any
+        self, entry: Entry, device: Any, call: signatures.Call, args: Any, kwargs: Any
     ) -> bool:
         """Whether calls like this one will be found by the part in C."""
         if not native_calls.IS_NATIVE:
-            return False
-        if self._divides and client.several_devices():
             return False
         known, order = native_calls.leaf_order(
             call, *self._parameters().dynamic(args, kwargs)
@@ -302,7 +302,8 @@ class JitFunction(native_calls.Caller):
         if not known:
             return False
         evaluate.make_room(self._current_state().native_entries)
-        return self.keep(entry, order, *args, **kwargs)
+        place = native_calls.place_of_hosts(device)
+        return self.keep(entry, order, place, *args, **kwargs)
 
     def _keep_by_cheaper_key(
         self, entry: Entry, call: signatures.Call, arrays: Any, args: Any, kwargs: Any

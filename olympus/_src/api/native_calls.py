@@ -20,13 +20,16 @@ from olympus._src.foundation import caching, config, tracebacks
 from olympus._src.interpreters import concrete_arrays, evaluate
 from olympus._src.interpreters.compiled_programs import CompiledProgram
 from olympus._src.runtime import (
+    client,
     guards,
     host_results,
     kernel_use,
+    shardings,
     staging,
     transfer,
 )
 from olympus._src.sharding import contexts
+from olympus._src.sharding.division import Division
 
 IS_NATIVE = native.calls is not None
 _PLAIN_NODES = (tuple, list, dict)
@@ -40,9 +43,11 @@ class PythonCaller:
     def __get__(self, instance: Any, owner: Any = None) -> Any:
         return self if instance is None else PythonBoundCaller(self, instance)
 
-    def keep(self, entry: Any, order: Any, /, *args: Any, **kwargs: Any) -> bool:
+    def keep(
+        self, entry: Any, order: Any, place: Any, /, *args: Any, **kwargs: Any
+    ) -> bool:
         """Whether the entry is kept for calls like this one."""
-        del entry, order, args, kwargs
+        del entry, order, place, args, kwargs
         return False
 
     def look_up(self, table: Any, nums: Any, names: Any, /) -> None:
@@ -99,6 +104,21 @@ def _place_number(sharding: Any) -> int:
     return number
 
 
+def place_of_hosts(device: Any) -> int | None:
+    """The number of the place where a program takes values of the host.
+
+    Args:
+      device: where it runs; None for the default device, or a `Division`.
+
+    Returns:
+      None where it takes them anywhere.
+    """
+    if not client.several_devices() or isinstance(device, Division):
+        return None
+    target = client.default_device() if device is None else device
+    return _place_number(shardings.placement_of(target).sharding)
+
+
 Caller: Any = native.calls.Caller if IS_NATIVE else PythonCaller
 
 if IS_NATIVE:
@@ -109,6 +129,7 @@ if IS_NATIVE:
         trace_context=config.trace_context,
         exact=caching.exact,
         as_operand=concrete_arrays.as_operand,
+        operand_beside=concrete_arrays.operand_beside,
         scalars=concrete_arrays.scalars,
         default_mesh=contexts.default_mesh,
         host_types=concrete_arrays.HOST_TYPES,
@@ -199,7 +220,7 @@ def _numbered(x: Any, met: list[Any]) -> Any:
     kind = type(x)
     if x is None:
         return None
-    if kind is dict:
+    if kind is dict and type(next(iter(x), "")) is str:
         return {k: _numbered(v, met) for k, v in x.items()}
     if kind is tuple or kind is list:
         return kind([_numbered(v, met) for v in x])

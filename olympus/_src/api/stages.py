@@ -472,7 +472,8 @@ class Compiled(native_calls.Caller, _Stage):
         known, order = native_calls.leaf_order(call, args, kwargs)
         if known:
             evaluate.make_room(self._entries)
-            self.keep(self._entry, order, *args, **kwargs)
+            place = native_calls.place_of_hosts(self._compiled.lowered.device)
+            self.keep(self._entry, order, place, *args, **kwargs)
 
     def _explain_failure(
         self, error: Exception, entry: Any, /, *args: Any, **kwargs: Any

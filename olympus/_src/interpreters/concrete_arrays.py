@@ -150,6 +150,29 @@ def as_operand(x: Any, device: Any = None) -> Any:
     return as_unplaced_array(x, device)
 
 
+def operand_beside(x: Any, array: ArrayImpl) -> Any:
+    """What a program takes for a value of the host beside a committed array.
+
+    It is on that array's device, if this is one, and free to move.
+    """
+    device = array.single_device
+    if device is None or contexts.default_mesh.blocks:
+        return as_operand(x)
+    return _operand_on(x, device)
+
+
+def _operand_on(x: Any, device: Any) -> Any:
+    if type(x) is ArrayImpl:
+        return placement.follow(x, device)
+    if type(x) in _NUMBERS or isinstance(x, np.floating):
+        return _scalar(x, device)
+    if type(x) is np.ndarray:
+        aval = avals_.numpy_aval(x)
+        if aval.storage is aval:
+            return placement.put_beside(x, aval, device)
+    return _followed(as_operand(x), device)
+
+
 # Types of NumPy values that calls may copy to memory of their own, by the settings, the
 # dtype and the shape; None for those that they may not.
 staged_types: dict[Any, Any] = {}
@@ -213,6 +236,19 @@ def place_result(x: Any, place: Any) -> ArrayImpl:
     return as_array(x) if place is None else on_chosen_device(as_array(x, place), place)
 
 
+def beside_committed(x: Any, *args: Any) -> Any:
+    """A result that was computed on the host, on the device of committed arguments.
+
+    Args:
+      x: an array; a tracer stays as it is.
+      args: arrays and values of the host.
+    """
+    place = None if type(x) is not ArrayImpl else common_device(args)
+    if place is None or isinstance(place, Division):
+        return x
+    return on_chosen_device(x, place)
+
+
 def placed_like(x: Any, other: ArrayImpl) -> ArrayImpl:
     """The value as an array in the place of another one."""
     place = other.committed_device
@@ -243,20 +279,23 @@ def storage_of(x: ArrayImpl) -> ArrayImpl:
     return with_aval(x, x.aval.storage)
 
 
-def _scalar(x: Any, sharding: Any = None) -> ArrayImpl:
+def _scalar(x: Any, place: Any = None) -> ArrayImpl:
     """A Python or NumPy scalar on the default device; recent ones are kept.
 
     Args:
       x: it.
-      sharding: over a mesh; then it is there, and committed.
+      place: another device, where it is uncommitted; or a sharding over a mesh, where
+        it is committed.
     """
-    key = (type(x), x if x else repr(x), config.trace_context(), sharding)
+    key = (type(x), x if x else repr(x), config.trace_context(), place)
     array = scalars.get(key)
     if array is None or array.is_deleted():
         aval = avals_.aval_of(x)
         array = placement.put(np.asarray(x, aval.dtype), aval)
-        if sharding is not None:
-            array = placement.divide(array, sharding)
+        if isinstance(place, NamedSharding):
+            array = placement.divide(array, place)
+        elif place is not None:
+            array = placement.follow(array, place)
         if len(scalars) > _MAX_SCALARS:
             scalars.clear()
         scalars[key] = array
@@ -454,6 +493,22 @@ def are_at_default(args: Sequence[Any]) -> bool:
     return True
 
 
+def are_all_on(arrays: Sequence[ArrayImpl], device: Any) -> bool:
+    """Whether a program of one device takes arrays where they are.
+
+    Args:
+      arrays: they.
+      device: the device; None for the default one.
+    """
+    if not client.several_devices():
+        return True
+    if contexts.default_mesh.value is not None or isinstance(device, Division):
+        return False
+    target = device if device is not None else client.default_device()
+    home = placement_of(target).sharding
+    return all(x.sharding is home or x.sharding == home for x in arrays)
+
+
 _OF_HOST = frozenset((np.ndarray, bool, int, float, complex))
 
 # And NumPy's scalars. Not their subclasses, which may be nodes of trees.
@@ -624,6 +679,17 @@ def on_device(
         return [_followed(a, target) for a in arrays]
     rows = zip(arrays, used, strict=True)
     return [_followed(a, target) if is_used else a for a, is_used in rows]
+
+
+def operands_on(args: Sequence[Any], device: Any) -> list[Any]:
+    """What a program of one device takes for its arguments, which are moved there.
+
+    Args:
+      args: arrays and values of the host.
+      device: the device; None for the default one.
+    """
+    target = device if device is not None else client.default_device()
+    return [_operand_on(x, target) for x in args]
 
 
 def _followed(x: Any, target: Any) -> Any:

@@ -27,6 +27,7 @@ from olympus._src.interpreters import (
     partial_eval,
 )
 from olympus._src.interpreters.compiled_programs import build
+from olympus._src.runtime import client
 
 F = TypeVar("F", bound=Callable[..., Any])
 ArrayImpl = concrete_arrays.ArrayImpl
@@ -81,8 +82,9 @@ def _learner(
         """The runner for calls of this kind, or None."""
         before = user_warnings.count()
         try:
-            values = [_as_operand(x, i < operands) for i, x in enumerate(args)]
-            named = {key: _as_operand(x, key in names) for key, x in kwargs.items()}
+            beside = _committed_array((args, tuple(kwargs.values())))
+            values = [_as_operand(x, i < operands, beside) for i, x in enumerate(args)]
+            named = {k: _as_operand(x, k in names, beside) for k, x in kwargs.items()}
             runner = _find_runner(fun, name, values, named, makes_program)
         except Exception:  # the function needs values, or gives no arrays
             return None
@@ -92,12 +94,22 @@ def _learner(
     return learn
 
 
-def _as_operand(x: Any, leading: bool) -> Any:
+def _committed_array(x: Any) -> ArrayImpl | None:
+    """An array among the arguments that says where all are, if there is one."""
+    arrays: list[ArrayImpl] = []
+    _collect(x, arrays)
+    return next((a for a in arrays if a._committed), None)
+
+
+def _as_operand(x: Any, leading: bool, beside: ArrayImpl | None) -> Any:
     """An argument, with arrays in place of values of the host that stand for some."""
     if type(x) in (tuple, list):
-        return type(x)([_as_operand(part, leading) for part in x])
-    kinds = concrete_arrays.HOST_TYPES if leading else (np.ndarray,)
-    return concrete_arrays.as_array(x) if type(x) in kinds else x
+        return type(x)([_as_operand(part, leading, beside) for part in x])
+    if type(x) not in (concrete_arrays.HOST_TYPES if leading else (np.ndarray,)):
+        return x
+    if beside is None or not client.several_devices():
+        return concrete_arrays.as_array(x)
+    return concrete_arrays.operand_beside(x, beside)
 
 
 def _find_runner(
@@ -108,8 +120,9 @@ def _find_runner(
     in_avals = [x.aval for x in arrays]
     if evaluate.handle_keys(in_avals):
         return None
-    # Keys tell where arrays lie; elsewhere the function chooses another program.
-    if not evaluate.may_run_at_default(arrays):
+    # Keys tell where arrays lie; the program takes them as they are.
+    place = concrete_arrays.common_device(arrays)
+    if not concrete_arrays.are_all_on(arrays, place):
         return None
     kind: Any = None
 
@@ -125,7 +138,7 @@ def _find_runner(
     info = ir.DebugInfo("evaluation", name)
     program, consts = partial_eval.trace_to_olympuspr(run, in_avals, info)
     evaluate.forget_lines(program)
-    lowered = lowered_programs.lower(program, consts, name=name)
+    lowered = lowered_programs.lower(program, consts, name=name, device=place)
     for options in (tuple(evaluate.eager_options(lowered)), ()):
         built = compilation.build_options_of(lowered, options)
         if compilation.is_loaded(lowered, built):
@@ -133,7 +146,8 @@ def _find_runner(
             return _runner(build(lowered, options, loaded), kind)
     if not makes_program or config.jit_disabled():
         return None
-    with operations.noted(name, in_avals, {}, code=source_info.function_code(fun)) as n:
+    code = source_info.function_code(fun)
+    with operations.noted(name, in_avals, {}, place, code=code) as n:
         return _runner(n.adopt(lowered, evaluate.compile_eager(lowered)), kind)
 
 

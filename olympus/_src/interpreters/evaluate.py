@@ -76,11 +76,6 @@ def compile_eager(lowered: lowered_programs.LoweredProgram) -> CompiledProgram:
     return build(lowered, tuple(eager_options(lowered)))
 
 
-def may_run_at_default(args: Sequence[Any]) -> bool:
-    """Whether programs that were compiled for the default device may take arrays."""
-    return not client.several_devices() or concrete_arrays.are_at_default(args)
-
-
 _programs: dict[Any, Any] = {}
 caching.register(_programs.clear, "eager programs")
 
@@ -232,11 +227,12 @@ def fuse(fun: Callable[..., Any], quick: bool = True) -> Callable[..., Any]:
         return program(operands)
 
     def _call_placed(args: Any, static: Any, key: list[Any], operands: Any) -> Any:
-        """A call where the mesh that is set says where it runs."""
+        """A call where the arguments, or the mesh that is set, say where it runs."""
         place = concrete_arrays.common_device(args)
-        is_plain = not (config.jit_disabled() or config.debug_key_reuse.value)
-        if not isinstance(place, Division) or not is_plain:
+        if config.jit_disabled() or config.debug_key_reuse.value:
             return fun(*args, **static)
+        if not isinstance(place, Division):
+            operands = concrete_arrays.operands_on(args, place)
         in_avals = key[1:]
         options = [(name, caching.exact(x)) for name, x in static.items()]
         try:

@@ -26,7 +26,7 @@
 #define HAS_HOST_KERNELS 0
 #endif
 
-#define VERSION 11 /* of what Python passes to and takes from this module */
+#define VERSION 12 /* of what Python passes to and takes from this module */
 
 #define N_PLACES 4
 
@@ -44,6 +44,7 @@ static struct {
   PyObject *trace_context;    /* gives the settings that tracing depends on */
   PyObject *exact;            /* the key of a static value */
   PyObject *as_operand;       /* the array of a value of the host */
+  PyObject *operand_beside;   /* the same, beside a committed array */
   PyObject *staged_types;     /* by settings, dtype and shape; None: never staged */
   PyObject *find_staged_type; /* finds and enters one */
   PyObject *slots;            /* by such a type a list of slots that nobody uses */
@@ -530,6 +531,8 @@ typedef struct {
 
 typedef struct {
   Row tokens, buffers;
+  PyObject *beside; /* the first committed array, borrowed, where it tells something */
+  int hosts;        /* how many values of the host there were */
 } Walk;
 
 static void row_start(Row *row) {
@@ -576,6 +579,8 @@ static inline int row_add(Row *row, PyObject *item) {
 static void walk_start(Walk *walk) {
   row_start(&walk->tokens);
   row_start(&walk->buffers);
+  walk->beside = NULL;
+  walk->hosts = 0;
 }
 
 static void walk_end(Walk *walk) {
@@ -637,6 +642,19 @@ static PyObject *holder_of(PyObject *array) {
   return buffer;
 }
 
+/* Notes an array that says where a call runs; values of the host go there. */
+static inline void note_committed(Walk *walk, PyObject *value) {
+  if (walk->beside == NULL && Py_IS_TYPE(value, shared.array_type) &&
+      slot_of(value, shared.committed) == Py_True)
+    walk->beside = value;
+}
+
+/* The same for the arguments of a call, of which some may come before it. */
+static void look_for_committed(Walk *walk, PyObject *const *args, Py_ssize_t n) {
+  for (Py_ssize_t i = 0; shared.several_devices && i < n; i++)
+    note_committed(walk, args[i]);
+}
+
 static int walk_array(Walk *walk, PyObject *array) {
   PyObject *aval = slot_of(array, shared.aval), *holder;
   PyObject *committed = slot_of(array, shared.committed);
@@ -645,6 +663,7 @@ static int walk_array(Walk *walk, PyObject *array) {
   TRY(row_add(&walk->buffers, array));
   TRY(row_add(&walk->tokens, aval));
   if (shared.several_devices) {
+    note_committed(walk, array);
     TRY(row_take(&walk->tokens, place_of(holder)));
     TRY(row_add(&walk->tokens, committed));
   }
@@ -664,6 +683,13 @@ static int walk_items(Walk *walk, PyObject *type, PyObject *const *items,
   return WALKED;
 }
 
+/* Whether the first key is a string; 1 and 1.0 are equal keys. */
+static int has_plain_names(PyObject *dict) {
+  PyObject *name;
+  Py_ssize_t at = 0;
+  return !PyDict_Next(dict, &at, &name, NULL) || PyUnicode_CheckExact(name);
+}
+
 /* In the dict's own order, which the key tells; other orders are other keys. */
 static int walk_dict(Walk *walk, PyObject *dict) {
   TRY(row_add(&walk->tokens, (PyObject *)&PyDict_Type));
@@ -671,7 +697,7 @@ static int walk_dict(Walk *walk, PyObject *dict) {
   PyObject *name, *value;
   Py_ssize_t at = 0;
   while (PyDict_Next(dict, &at, &name, &value)) {
-    if (!PyUnicode_CheckExact(name)) return UNKNOWN; /* 1 and 1.0 are equal keys */
+    if (!PyUnicode_CheckExact(name)) return UNKNOWN;
     TRY(row_add(&walk->tokens, name));
     Py_INCREF(value); /* as converting it may run Python, which may change the dict */
     int outcome = walk_value(walk, value);
@@ -712,7 +738,7 @@ static int walk_node(Walk *walk, PyObject *value) {
     Py_DECREF(items);
     return outcome;
   }
-  if (PyDict_CheckExact(value)) return walk_dict(walk, value);
+  if (PyDict_CheckExact(value) && has_plain_names(value)) return walk_dict(walk, value);
   int known = PySet_Contains(shared.host_types, type);
   if (known < 0) return FAILED;
   if (known) return walk_host_value(walk, value);
@@ -790,6 +816,7 @@ static int find_key(Caller *self, Walk *walk, PyObject *const *args, Py_ssize_t 
   int has_static = PyTuple_GET_SIZE(self->static_nums) > 0;
   TRY(row_take(tokens, PyObject_CallNoArgs(shared.trace_context)));
   TRY(row_take(tokens, PyLong_FromSsize_t(nargs)));
+  look_for_committed(walk, args, nargs);
   for (Py_ssize_t i = 0; i < nargs; i++) {
     int is_static = has_static && is_static_position(self, i, nargs);
     int outcome = walk_argument(walk, args[i], is_static);
@@ -930,19 +957,35 @@ static PyObject *caller_vectorcall(PyObject *object, PyObject *const *args,
   return call_method(object, names.slow, NULL, 0, args, nargs, kwnames);
 }
 
-/* keep(entry, order, *args, **kwargs): the entry for calls like this one. */
+/* Whether values of the host among the operands, if there are some, lie where the
+   program takes them: in the place of this number, or anywhere if it is None. */
+static int are_hosts_in(PyObject *place, Walk *walk) {
+  int in_place = 1;
+  if (walk->hosts == 0 || place == Py_None) return in_place;
+  for (Py_ssize_t i = 0; in_place == 1 && i < walk->buffers.size; i++) {
+    PyObject *holder = holder_of(walk->buffers.items[i]);
+    PyObject *number = holder == NULL ? NULL : place_of(holder);
+    in_place = number == NULL ? FAILED : PyObject_RichCompareBool(place, number, Py_EQ);
+    Py_XDECREF(number);
+  }
+  return in_place;
+}
+
+/* keep(entry, order, place, *args, **kwargs): the entry for calls like this one. */
 static PyObject *caller_keep(PyObject *object, PyObject *const *args, Py_ssize_t nargs,
                              PyObject *kwnames) {
   Caller *self = (Caller *)object;
-  if (nargs < 2 || !(args[1] == Py_None || PyTuple_Check(args[1]))) {
-    PyErr_SetString(PyExc_TypeError, "keep: takes entry, order, and the arguments");
+  if (nargs < 3 || !(args[1] == Py_None || PyTuple_Check(args[1]))) {
+    PyErr_SetString(PyExc_TypeError, "keep: takes entry, order, place, and the arguments");
     return NULL;
   }
   Walk walk;
   PyObject *key = NULL;
   walk_start(&walk);
-  int outcome = find_key(self, &walk, args + 2, nargs - 2, kwnames, &key);
+  int outcome = find_key(self, &walk, args + 3, nargs - 3, kwnames, &key);
   Py_ssize_t count = walk.buffers.size;
+  if (outcome == WALKED && (outcome = are_hosts_in(args[2], &walk)) != WALKED)
+    Py_CLEAR(key);
   walk_end(&walk);
   if (outcome == FAILED) return NULL;
   if (outcome == UNKNOWN) Py_RETURN_FALSE;
@@ -1168,6 +1211,7 @@ static PyObject *connect(PyObject *module, PyObject *args, PyObject *objects) {
               {"trace_context", &shared.trace_context, NULL},
               {"exact", &shared.exact, NULL},
               {"as_operand", &shared.as_operand, NULL},
+              {"operand_beside", &shared.operand_beside, NULL},
               {"scalars", &shared.scalars, &PyDict_Type},
               {"default_mesh", &shared.default_mesh, NULL},
               {"host_types", &shared.host_types, &PyFrozenSet_Type},

@@ -85,6 +85,7 @@ static int find_direct_key(Direct *self, Walk *walk, PyObject *const *args,
   Row *tokens = &walk->tokens;
   TRY(row_take(tokens, PyObject_CallNoArgs(shared.trace_context)));
   TRY(row_take(tokens, PyLong_FromSsize_t(nargs)));
+  look_for_committed(walk, args, nargs);
   for (Py_ssize_t i = 0; i < nargs; i++) {
     int outcome = walk_operand(walk, args[i], i < self->operands);
     if (outcome != WALKED) return outcome;

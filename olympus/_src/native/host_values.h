@@ -72,9 +72,15 @@ static int walk_host_value(Walk *walk, PyObject *value) {
     }
     Py_DECREF(type);
   }
-  PyObject *array = find_scalar(walk, value);
-  if (array == NULL && !PyErr_Occurred())
-    array = PyObject_CallOneArg(shared.as_operand, value);
+  PyObject *array = NULL;
+  walk->hosts++;
+  if (walk->beside != NULL) {
+    array = PyObject_CallFunctionObjArgs(shared.operand_beside, value, walk->beside, NULL);
+  } else {
+    array = find_scalar(walk, value);
+    if (array == NULL && !PyErr_Occurred())
+      array = PyObject_CallOneArg(shared.as_operand, value);
+  }
   if (array == NULL) return unknown_or_failed();
   int outcome = UNKNOWN;
   if (Py_IS_TYPE(array, shared.array_type)) outcome = walk_array(walk, array);

@@ -94,7 +94,8 @@ def nonzero(
     if size is None:
         positions = np.nonzero(concrete("nonzero", a, "pass the argument `size`"))
         kind = dtypes.canonicalize_dtype(int)
-        return tuple([creation.asarray(i.astype(kind)) for i in positions])
+        outs = [creation.asarray(i.astype(kind)) for i in positions]
+        return tuple([concrete_arrays.beside_committed(x, a) for x in outs])
     return _nonzero_sized(a, as_size(size), fill_value)
 
 

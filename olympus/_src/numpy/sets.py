@@ -14,6 +14,7 @@ import numpy as np
 from olympus._src import tree
 from olympus._src.core import dtypes, trace
 from olympus._src.core.array_type import Array, ArrayLike, Axis, OptionalArray
+from olympus._src.interpreters import concrete_arrays
 from olympus._src.lax import concatenation, cumulative, families, shaping, stacking
 from olympus._src.lax import elementwise as lax
 from olympus._src.lax import sizes as sizes_
@@ -193,6 +194,7 @@ def unique(
             fill = 0 if part is results[3] else None
             part = part if inverse else _resize_axis(part, size, fill)
             outs.append(creation.asarray(part.astype(kind)))
+    outs = [concrete_arrays.beside_committed(x, ar) for x in outs]
     return outs[0] if len(outs) == 1 else tuple(outs)
 
 
@@ -476,6 +478,12 @@ def _two(name: str, a: Any, b: Any) -> tuple[np.ndarray, np.ndarray]:
     return hosts[0], hosts[1]
 
 
+def _arrays(a: Any, b: Any, *values: Any) -> list[Any]:
+    """Arrays of values that were computed on the host from two arrays."""
+    arrays = map(creation.asarray, values)
+    return [concrete_arrays.beside_committed(x, a, b) for x in arrays]
+
+
 def _vectors(a: Any, b: Any) -> list[Any]:
     """Two arrays in their common dtype, each with one axis."""
     both = promotion.promote_dtypes(a, b)
@@ -577,7 +585,7 @@ def setdiff1d(
         return _setdiff(ar1, ar2, fill, assume_unique=bool(assume_unique), size=size)
     x, y = _two("setdiff1d", ar1, ar2)
     difference = np.setdiff1d(x, y, assume_unique)
-    return creation.asarray(difference.astype(aval_of(ar1).dtype))
+    return _arrays(ar1, ar2, difference.astype(aval_of(ar1).dtype))[0]
 
 
 @promotion.evaluate.fuse
@@ -621,7 +629,7 @@ def setxor1d(
         size, unique_ = operator.index(size), bool(assume_unique)
         return _setxor(ar1, ar2, *fills, assume_unique=unique_, size=size)
     x, y = _two("setxor1d", ar1, ar2)
-    return creation.asarray(np.setxor1d(x, y, assume_unique))
+    return _arrays(ar1, ar2, np.setxor1d(x, y, assume_unique))[0]
 
 
 @promotion.evaluate.fuse
@@ -719,11 +727,10 @@ def intersect1d(
         return tuple(results) if return_indices else results[0]
     x, y = _two("intersect1d", ar1, ar2)
     if not return_indices:
-        return creation.asarray(np.intersect1d(x, y, assume_unique))
+        return _arrays(ar1, ar2, np.intersect1d(x, y, assume_unique))[0]
     values, i, j = np.intersect1d(x, y, assume_unique, return_indices=True)
     kind = dtypes.canonicalize_dtype(int)
-    first, second = creation.asarray(i.astype(kind)), creation.asarray(j.astype(kind))
-    return creation.asarray(values), first, second
+    return tuple(_arrays(ar1, ar2, values, i.astype(kind), j.astype(kind)))
 
 
 @promotion.evaluate.fuse

@@ -53,6 +53,13 @@ def put_native(x: np.ndarray, aval: Any) -> ArrayImpl:
     return _copy_to_place(x, aval, default_placement(), False)
 
 
+def put_beside(x: np.ndarray, aval: Any, device: Device) -> ArrayImpl:
+    """As `put`, on a device where an operation runs, but free to move."""
+    if x.dtype is not aval.dtype:
+        x = _native_array(x, aval)
+    return _copy_to_place(x, aval, placement_of(device), False)
+
+
 def _copy_to_place(
     x: np.ndarray, aval: Any, place: Placement, committed: bool
 ) -> ArrayImpl:
