@@ -341,6 +341,81 @@ def test_an_operand_that_ends_while_others_are_looked_at_is_held(monkeypatch):
     np.testing.assert_array_equal(out, values)
 
 
+def raise_in(name, error):
+    """Has the next call of a Python function of this name raise an error."""
+
+    def interrupt(frame, event, arg):
+        if event == "call" and frame.f_code.co_name == name:
+            sys.setprofile(None)
+            raise error
+
+    sys.setprofile(interrupt)
+
+
+def test_interrupts_while_operands_are_looked_at_are_raised():
+    f = olympus.jit(lambda x: x.astype(jnp.float32) + 1)
+    with after(-1):
+        x = olympus.jit(lambda: jnp.zeros(8, jnp.bfloat16))()
+    f(jnp.zeros(8, jnp.bfloat16))
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            raise_in("copy_to_memory", KeyboardInterrupt), f(x)
+        np.testing.assert_array_equal(f(x), np.ones(8))
+        with after(-1):
+            y = olympus.jit(lambda: jnp.zeros(8, jnp.bfloat16))()
+        raise_in("copy_to_memory", ValueError)  # then the runtime runs it
+        np.testing.assert_array_equal(f(y), np.ones(8))
+    finally:
+        sys.setprofile(None)
+
+
+def test_interrupts_while_an_array_is_read_are_raised():
+    avals = [olympus.jit(lambda x: x[:n])(V).aval for n in (2, 3)]
+    x = olympus.jit(lambda x: x[:3])(V)
+    memoryview(olympus.jit(lambda x: x[:2])(V))  # of another type than the last one
+    assert x.aval is avals[1]
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            raise_in("storage", KeyboardInterrupt), memoryview(x)
+    finally:
+        sys.setprofile(None)
+    np.testing.assert_array_equal(memoryview(x), V[:3])
+
+
+def test_threads_of_little_stack_run_programs_of_many_operands():
+    fresh.run(
+        """
+        import threading, numpy as np, olympus
+        f = olympus.jit(lambda *xs: [x + 1 for x in xs])
+        g = olympus.jit(lambda x: x + 1)
+        xs = [olympus.numpy.asarray(np.ones(3))] * 200
+        f(*xs), g(xs[0])
+        outs = []
+
+        def work():
+            outs.append(g(xs[0]))
+
+        def work_much():
+            outs.extend(f(*xs))
+
+        for size, target in ((1 << 15, work), (1 << 16, work_much)):
+            threading.stack_size(size)
+            thread = threading.Thread(target=target)
+            thread.start()
+            thread.join()
+        assert len(outs) == 201 and all((out == 2).all() for out in outs)
+        """,
+        OLYMPUS_HOST_KERNELS_AFTER="0",
+    )
+
+
+def test_any_integer_is_a_number_of_runs():
+    for runs in (10**30, -(10**30)):
+        with after(runs):
+            assert not is_in_memory(olympus.jit(lambda x: x + 4)(V))
+    assert is_in_memory(olympus.jit(lambda x: x + 4)(V))
+
+
 def test_later_changes_of_a_numpy_argument_do_not_show():
     f = olympus.jit(lambda x: x.reshape(2, 4))
     value = V.copy()
@@ -527,11 +602,13 @@ def test_what_c_is_given_is_checked():
         words(-1, 1, 1, 1, 1, 0, 0, 8),  # to nowhere
         words(-1, 1, 1, 1, 2, 0, 0, 8),  # that ends
         words(5, 1, 1, 1, 0),  # outside of the code
+        words(-1, 1, 1, 1, 2, 0, 2**63 - 8, 8, 1, 0, 8),  # past what can be added
     ):
         with pytest.raises(ValueError, match="Kernels"):
             new(b"\0", b"", b"", b"", 1, words(8, 8, 0), steps, place)
-    with pytest.raises(ValueError, match="address"):
-        new(b"\0" * 16, words(9, 0), b"", b"", 1, words(8, 8, 0), copy_step, place)
+    for at in (9, -1, 2**63 - 4):
+        with pytest.raises(ValueError, match="address"):
+            new(b"\0" * 16, words(at, 0), b"", b"", 1, words(8, 8, 0), copy_step, place)
     with pytest.raises(ValueError, match="too many"):
         new(b"\0", b"", b"", b"", 600, words(*[8] * 602), copy_step, place)
     with pytest.raises(TypeError):
@@ -695,3 +772,14 @@ def test_shared_memory_is_read_in_each_call(dtype):
     is_shared = dtype is np.float32
     assert (np.asarray(x) == (5 if is_shared else 0)).all()
     np.testing.assert_array_equal(f(x), np.full(8, 6 if is_shared else 1))
+
+
+def test_other_arrays_over_shared_memory_share_it_too():
+    raw = np.zeros(2 + 32, np.uint32)
+    start = -(raw.ctypes.data // 4) % 16
+    mine = raw[start : start + 2]
+    keys = random.wrap_key_data(jnp.from_dlpack(mine))
+    bits = olympus.jit(random.key_data)
+    for number in (0, 5):
+        mine[:] = number
+        np.testing.assert_array_equal(bits(keys), np.full(2, number))

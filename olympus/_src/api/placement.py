@@ -417,9 +417,10 @@ def block_until_ready(x: PyTree) -> PyTree:
 
 def live_arrays(platform: str | None = None) -> list[Array]:
     """The concrete arrays that exist and are not deleted."""
-    arrays: list[Any] = [
-        x for x in gc.get_objects() if type(x) is ArrayImpl and not x.is_deleted()
-    ]
+    # Not of all objects: other threads may be making a tuple of an iterator, which must
+    # not be held by anybody else, or an array, which has no fields yet.
+    every: list[Any] = [x for x in gc.get_referrers(ArrayImpl) if type(x) is ArrayImpl]
+    arrays = [x for x in every if hasattr(x, "aval") and not x.is_deleted()]
     if platform is None:
         return arrays
     return [x for x in arrays if x.platform() == platform]

@@ -150,6 +150,11 @@ static void set_error(Raised raised) {
   PyErr_Restore(raised.type, raised.error, raised.traceback);
 }
 
+/* Clears an error that another way gets past; an interrupt stays set. */
+static void clear_exception(void) {
+  if (PyErr_Occurred() && PyErr_ExceptionMatches(PyExc_Exception)) PyErr_Clear();
+}
+
 /* Whether a method gives a certain object. */
 static int says(PyObject *object, PyObject *method, PyObject *expected) {
   PyObject *answer = PyObject_CallMethodNoArgs(object, method);
@@ -310,8 +315,9 @@ static int finish(Runner *self, PyObject *result) {
   PyObject *done = NULL;
   if (says(result, names.is_ready, Py_True))
     done = PyObject_CallMethodNoArgs(result, names.block);
-  PyErr_Clear();
-  if (done == NULL) done = PyObject_CallOneArg(PyTuple_GET_ITEM(self->turn, 2), result);
+  clear_exception();
+  if (done == NULL && !PyErr_Occurred())
+    done = PyObject_CallOneArg(PyTuple_GET_ITEM(self->turn, 2), result);
   Py_XDECREF(done);
   return done == NULL ? -1 : 0;
 }
@@ -856,7 +862,7 @@ static void place_found(Found *found) {
   if (found->call == NULL || found->buffers == NULL ||
       place_hosts(found->call, found->buffers, &found->slots) != WALKED)
     found_end(found);
-  if (PyErr_Occurred() && PyErr_ExceptionMatches(PyExc_Exception)) PyErr_Clear();
+  clear_exception();
 }
 
 static PyObject *run_found(Found *found) {

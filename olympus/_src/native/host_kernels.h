@@ -45,7 +45,7 @@ typedef struct {
   Block *constants;
   char *code;
   size_t code_size;
-  int n_operands, n_results, n_steps;
+  int n_operands, n_results, n_steps, most_slices; /* of a step */
   int64_t sizes[MAX_BASES];
   Step *steps;
   Slice *slices;
@@ -71,7 +71,7 @@ static void kernels_dealloc(PyObject *object) {
 static int write_addresses(Kernels *self, const Py_buffer *pairs, uint64_t origin) {
   const int64_t *pair = pairs->buf;
   for (Py_ssize_t i = 0; i + 1 < pairs->len / 8; i += 2) {
-    if (pair[i] < 0 || pair[i] + 8 > (int64_t)self->code_size) {
+    if (pair[i] < 0 || pair[i] > (int64_t)self->code_size - 8) {
       PyErr_SetString(PyExc_ValueError, "Kernels: an address lies outside of the code");
       return -1;
     }
@@ -130,12 +130,13 @@ static int read_steps(Kernels *self, const int64_t *words, Py_ssize_t n) {
     step->kernel = is_copy ? NULL : (Kernel)(void *)(self->code + words[0]);
     step->groups = (Groups){words[1], words[2], words[3]};
     step->n_slices = words[4];
+    if (step->n_slices > self->most_slices) self->most_slices = step->n_slices;
     step->first = n_slices;
     words += 5;
     for (int k = 0; k < step->n_slices; k++, words += 3) {
       Slice slice = {words[0], words[1], words[2]};
       if (slice.base < 0 || slice.base >= n_bases || slice.offset < 0 || slice.size < 0 ||
-          slice.offset + slice.size > self->sizes[slice.base])
+          slice.size > self->sizes[slice.base] - slice.offset)
         goto wrong;
       self->slices[n_slices++] = slice;
     }
@@ -182,7 +183,7 @@ static PyObject *kernels_new(PyTypeObject *type, PyObject *args, PyObject *kwarg
 
 /* Takes all steps on memory; false if a kernel gives an error. */
 static int take_steps(Kernels *self, char *const *bases) {
-  KernelArgument arguments[MAX_SLICES];
+  KernelArgument arguments[self->most_slices + 1];
   for (int i = 0; i < self->n_steps; i++) {
     const Step *step = &self->steps[i];
     for (int k = 0; k < step->n_slices; k++) {
@@ -218,11 +219,15 @@ static int take_steps_as_xla(Kernels *self, char *const *bases) {
 #endif
 }
 
-/* Where the value of an operand lies, and what keeps it there in `view` or, for the caller
-   to hold, in `block`: another thread may donate it while the next operands are looked at.
-   NULL, without an error, if that cannot be said. */
-static char *operand_address(Kernels *self, PyObject *operand, int64_t size,
-                             Py_buffer *view, Block **block) {
+/* What keeps the value of an operand: another thread may donate it while the next ones
+   are looked at. */
+typedef struct {
+  Py_buffer view;
+  Block *block;
+} Hold;
+
+/* Where the value of an operand lies; NULL if that cannot be said, perhaps with an error. */
+static char *operand_address(Kernels *self, PyObject *operand, int64_t size, Hold *hold) {
   PyObject *buffer = operand;
   int is_array = Py_IS_TYPE(operand, shared.array_type);
   HostMemory *memory = is_array             ? memory_of(operand)
@@ -231,35 +236,38 @@ static char *operand_address(Kernels *self, PyObject *operand, int64_t size,
   if (is_array && memory == NULL) buffer = slot_of(operand, shared.buffer);
   if (memory != NULL) buffer = (PyObject *)memory;
   if (buffer == NULL || is_elsewhere(buffer, self->place)) return NULL;
-  if (memory != NULL) return memory_address(memory, size, block);
+  if (memory != NULL) return memory_address(memory, size, &hold->block);
   if (!is_readable(buffer)) return NULL;
-  if (PyObject_GetBuffer(buffer, view, PyBUF_SIMPLE) == 0) {
-    if (view->len == size && (uintptr_t)view->buf % ALIGNMENT == 0) {
-      if (is_array) keep_copy(operand, buffer, view, self->place);
-      return view->buf;
+  if (PyObject_GetBuffer(buffer, &hold->view, PyBUF_SIMPLE) == 0) {
+    if (hold->view.len == size && (uintptr_t)hold->view.buf % ALIGNMENT == 0) {
+      if (is_array) keep_copy(operand, buffer, &hold->view, self->place);
+      return hold->view.buf;
     }
-    PyBuffer_Release(view);
+    PyBuffer_Release(&hold->view);
   }
-  view->obj = NULL;
+  hold->view.obj = NULL;
   PyErr_Clear();
-  return is_array ? copy_foreign(operand, buffer, size, block) : NULL;
+  return is_array ? copy_foreign(operand, buffer, size, &hold->block) : NULL;
 }
+
+#define FEW_OPERANDS 8 /* what keeps so many is on the stack, of which threads may have little */
 
 /* Runs a program on operands, a list of arrays, memories and buffers. The results are
    memories in a new list; None if the runtime must run it; NULL with an error set. */
 static PyObject *run_kernels(Kernels *self, PyObject *operands, PyObject *avals) {
   if (PyList_GET_SIZE(operands) != self->n_operands) Py_RETURN_NONE;
-  char *bases[MAX_BASES];
-  Py_buffer views[MAX_BASES];
-  Block *held[MAX_BASES];
-  int n = 0, n_views = 0, n_held = 0, done = 1;
+  char *bases[self->n_operands + self->n_results + 2];
+  Hold few[FEW_OPERANDS], *holds = few;
+  if (self->n_operands > FEW_OPERANDS &&
+      (holds = PyMem_New(Hold, self->n_operands)) == NULL)
+    return PyErr_NoMemory();
+  int n = 0, n_held = 0, done = 1;
   for (; done && n < self->n_operands; n++) {
-    views[n_views].obj = NULL;
-    held[n_held] = NULL;
-    bases[n] = operand_address(self, PyList_GET_ITEM(operands, n), self->sizes[n],
-                               &views[n_views], &held[n_held]);
-    if (views[n_views].obj != NULL) n_views++;
-    if (held[n_held] != NULL) held[n_held++]->refs++;
+    Hold *hold = &holds[n_held++];
+    hold->view.obj = NULL;
+    hold->block = NULL;
+    bases[n] = operand_address(self, PyList_GET_ITEM(operands, n), self->sizes[n], hold);
+    if (hold->block != NULL) hold->block->refs++;
     done = bases[n] != NULL;
   }
   Block *between = NULL;
@@ -285,11 +293,15 @@ static PyObject *run_kernels(Kernels *self, PyObject *operands, PyObject *avals)
     if (raw != NULL && !take_steps_as_xla(self, bases))
       Py_SETREF(raw, Py_NewRef(Py_None));
     if (between != NULL) block_release(between);
-  } else if (!done) {
+  } else if (!done && !PyErr_Occurred()) {
     raw = Py_NewRef(Py_None);
   }
-  while (n_views > 0) PyBuffer_Release(&views[--n_views]);
-  while (n_held > 0) block_release(held[--n_held]);
+  while (n_held > 0) {
+    Hold *hold = &holds[--n_held];
+    if (hold->view.obj != NULL) PyBuffer_Release(&hold->view);
+    if (hold->block != NULL) block_release(hold->block);
+  }
+  if (holds != few) PyMem_Free(holds);
   return raw;
 }
 

@@ -256,7 +256,7 @@ static int use_buffers(PyObject *list) {
 static int is_readable(PyObject *buffer) {
   int readable =
       says(buffer, names.is_deleted, Py_False) && says(buffer, names.is_ready, Py_True);
-  if (!readable) PyErr_Clear();
+  if (!readable) clear_exception();
   return readable;
 }
 
@@ -264,7 +264,7 @@ static int is_readable(PyObject *buffer) {
    Whoever asks Python for anything before the value is read holds the block. */
 static char *memory_address(HostMemory *memory, int64_t size, Block **block) {
   if (memory->buffer != NULL && !says(memory->buffer, names.is_deleted, Py_False)) {
-    PyErr_Clear();
+    clear_exception();
     return NULL;
   }
   *block = memory->block; /* asked after the buffer, which another thread may delete */
@@ -311,7 +311,7 @@ static char *copy_foreign(PyObject *array, PyObject *buffer, int64_t size, Block
     return is_memory(memory) ? memory_address((HostMemory *)memory, size, block) : NULL;
   }
   Py_XDECREF(memory);
-  PyErr_Clear();
+  clear_exception();
   return NULL;
 }
 
@@ -319,10 +319,10 @@ static char *copy_foreign(PyObject *array, PyObject *buffer, int64_t size, Block
 static int is_elsewhere(PyObject *holder, PyObject *place) {
   if (!shared.several_devices) return 0;
   PyObject *mine = PyObject_GetAttr(place, names.place_sharding);
-  PyObject *its = PyObject_GetAttr(holder, names.sharding);
+  PyObject *its = mine == NULL ? NULL : PyObject_GetAttr(holder, names.sharding);
   int elsewhere = mine == NULL || its != mine;
   Py_XDECREF(mine);
   Py_XDECREF(its);
-  PyErr_Clear();
+  clear_exception();
   return elsewhere;
 }

@@ -72,9 +72,9 @@ class ArrayImpl:
     def __init__(self, buffer: Any, aval: Any, committed: bool = False) -> None:
         self._own_buffer = buffer
         self._parts = None
-        self.aval = aval
         self._committed = committed
         self._host: np.ndarray | None = None
+        self.aval = aval  # the last field: `live_arrays` may find it half made
 
     @property
     def _buffer(self) -> Any:
@@ -591,11 +591,11 @@ class Shard:
         if type(parts) is not LocalParts:
             return parts
         part: ArrayImpl = _new(ArrayImpl)
-        part.aval = parts.aval
         part._committed = True
         part._host = None
         part._parts = parts
         part._position = self._place[0]
+        part.aval = parts.aval
         if parts.are_large:
             part._take_buffer()
         return part
@@ -722,6 +722,14 @@ def rows(array: ArrayImpl, step: int = 1, sharding: Any = None) -> Iterator[Arra
         if keys is not None and keys.ndim:
             out._follow(np.asarray(keys[::step][i], object))
         yield out
+
+
+def over_memory_of(array: ArrayImpl, aval: Any, committed: bool) -> ArrayImpl:
+    """Another array over the same buffer."""
+    other = ArrayImpl(array._buffer, aval, committed)
+    if array._parts is _SHARED:
+        other._share()
+    return other
 
 
 def _copy_array(array: ArrayImpl) -> ArrayImpl:

@@ -17,7 +17,7 @@ from olympus._src.runtime import (
     versions,
     waiting,
 )
-from olympus._src.runtime.array import ArrayImpl
+from olympus._src.runtime.array import ArrayImpl, over_memory_of
 from olympus._src.runtime.shardings import (
     Placement,
     default_placement,
@@ -141,7 +141,7 @@ def copy_to_device(array: ArrayImpl, device: Device) -> ArrayImpl:
     if array.single_device == device and kind in (None, place.sharding.memory_kind):
         if array._committed:
             return array
-        return ArrayImpl(buffer, array.aval, True)
+        return over_memory_of(array, array.aval, True)
     return ArrayImpl(_move_array(array, place), array.aval, True)
 
 
@@ -163,7 +163,7 @@ def divide(array: ArrayImpl, sharding: Any) -> ArrayImpl:
     array._check_alive()
     buffer = array._buffer
     if buffer._sharding is sharding:
-        return array if array._committed else ArrayImpl(buffer, array.aval, True)
+        return array if array._committed else over_memory_of(array, array.aval, True)
     stored = array.aval.storage
     if buffer._sharding.is_equivalent_to(sharding, len(stored.shape)):
         buffer = versions.rewrap_buffer(buffer, stored, sharding)
