@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import copy
 import gc
 import sys
 from typing import Any
@@ -168,9 +169,9 @@ def device_put(
     rows = zip(leaves, places, donated, aliases, strict=True)
     if guards.are_on():
         with guards.explicit("put"):
-            outs = [_put(*row) for row in rows]
+            outs = [_put_for_user(*row) for row in rows]
     else:
-        outs = [_put(*row) for row in rows]
+        outs = [_put_for_user(*row) for row in rows]
     if config.debug_key_reuse.value:
         outs = list(map(evaluate.share_keys, leaves, outs))
     return structure.unflatten(outs)
@@ -262,6 +263,12 @@ def _check_type(x: Any, sharding: NamedSharding) -> None:
 
 _lower_value = LateRule("interpreters.hi_lowering", "lower_value")
 _raise_values = LateRule("interpreters.hi_lowering", "raise_values")
+
+
+def _put_for_user(x: Any, *options: Any) -> Any:
+    """As `_put`, an array that nobody else has."""
+    out = _put(x, *options)
+    return copy.copy(out) if type(out) is ArrayImpl and out._is_kept() else out
 
 
 def _put(

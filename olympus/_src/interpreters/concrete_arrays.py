@@ -259,6 +259,7 @@ def _scalar(x: Any, sharding: Any = None) -> ArrayImpl:
             array = placement.divide(array, sharding)
         if len(scalars) > _MAX_SCALARS:
             scalars.clear()
+        array._keep()
         scalars[key] = array
     return array
 

@@ -26,7 +26,7 @@
 #define HAS_HOST_KERNELS 0
 #endif
 
-#define VERSION 10 /* of what Python passes to and takes from this module */
+#define VERSION 11 /* of what Python passes to and takes from this module */
 
 #define N_PLACES 4
 
@@ -58,7 +58,8 @@ static struct {
   PyObject *place_number;     /* a number that equal shardings share */
   PyObject *delete_buffer;    /* frees the memory of a buffer */
   PyObject *copy_to_memory;   /* of an array whose buffer cannot be read from here */
-  PyObject *zero;             /* the number of a result that lies in host memory */
+  PyObject *zero;             /* the position of a value that lies in host memory */
+  PyObject *kept;             /* the same of an array that later calls take too */
   struct {
     PyObject *sharding, *number;
   } places[N_PLACES];         /* those that were met last */
@@ -72,7 +73,7 @@ static struct {
   PyObject *storage, *explicit_, *is_ready;
   PyObject *dtype, *shape, *trace, *call, *sharding, *buffer, *consume, *is_deleted;
   PyObject *slow, *failed;
-  PyObject *depth, *block, *to_buffer, *itemsize, *place_sharding, *character, *blocks;
+  PyObject *depth, *block, *copy, *to_buffer, *itemsize, *place_sharding, *character, *blocks;
   PyObject *consume_token, *with_tokens; /* the second is a tuple of that name */
 } names;
 
@@ -356,11 +357,18 @@ static PyObject *select_buffers(Runner *self, PyObject *buffers) {
 }
 
 static int has_ended(Runner *self, PyObject *raw);
+static int use_buffers(Runner *self, PyObject *list, PyObject **slots);
 
-/* Says in `ended`, if it is not NULL, whether nothing reads the arguments any more. */
-static PyObject *run_buffers(Runner *self, PyObject *buffers, int *ended) {
+/* Runs the program on operands. `slots` is NULL, or a list, or NULL for none, of those
+   among them: lists those that it takes too, and says in `ended` whether the program has
+   ended, so that nothing reads them any more. */
+static PyObject *run_buffers(Runner *self, PyObject *buffers, PyObject **slots, int *ended) {
   buffers = select_buffers(self, buffers);
   if (buffers == NULL) return NULL;
+  if (PyTuple_GET_SIZE(self->donated) > 0 && own_numbers(buffers) < 0) {
+    Py_DECREF(buffers);
+    return NULL;
+  }
   if (self->find_kernels != NULL && shared.kernels_after >= 0 &&
       ++self->runs > shared.kernels_after && find_kernels(self) < 0) {
     Py_DECREF(buffers);
@@ -370,12 +378,12 @@ static PyObject *run_buffers(Runner *self, PyObject *buffers, int *ended) {
     PyObject *out = run_by_kernels(self, buffers);
     if (out != Py_None) {
       Py_DECREF(buffers);
-      if (ended != NULL) *ended = 1;
+      *ended = 1;
       return out;
     }
     Py_DECREF(out);
   }
-  if (use_buffers(buffers) < 0) {
+  if (use_buffers(self, buffers, slots) < 0) {
     Py_DECREF(buffers);
     return NULL;
   }
@@ -386,7 +394,7 @@ static PyObject *run_buffers(Runner *self, PyObject *buffers, int *ended) {
     Py_DECREF(buffers);
     return NULL;
   }
-  if (ended != NULL) *ended = has_ended(self, raw);
+  if (slots != NULL && *slots != NULL) *ended = has_ended(self, raw);
   if (PyTuple_GET_SIZE(self->donated) == 0 || delete_donated(self, buffers) == 0) {
     Py_ssize_t next = 0;
     out = build(self, self->form, raw, &next);
@@ -402,7 +410,8 @@ static PyObject *runner_vectorcall(PyObject *self, PyObject *const *args, size_t
     PyErr_SetString(PyExc_TypeError, "a Runner takes one list of buffers");
     return NULL;
   }
-  return run_buffers((Runner *)self, args[0], NULL);
+  int ended;
+  return run_buffers((Runner *)self, args[0], NULL, &ended);
 }
 
 static PyObject *runner_new(PyTypeObject *type, PyObject *args, PyObject *kwargs) {
@@ -867,14 +876,14 @@ static void place_found(Found *found) {
 
 static PyObject *run_found(Found *found) {
   if (!Py_IS_TYPE(found->call, runner_type)) {
-    if (use_buffers(found->buffers) < 0) return NULL;
+    if (use_buffers(NULL, found->buffers, NULL) < 0) return NULL;
     return PyObject_CallOneArg(found->call, found->buffers);
   }
   int ended = 0;
-  PyObject *out = run_buffers((Runner *)found->call, found->buffers,
-                              found->slots == NULL ? NULL : &ended);
+  PyObject *out =
+      run_buffers((Runner *)found->call, found->buffers, &found->slots, &ended);
   Py_CLEAR(found->buffers);
-  if (ended) lay_back(found->slots);
+  if (ended && found->slots != NULL) lay_back(found->slots);
   return out;
 }
 
@@ -1272,6 +1281,7 @@ static int intern_names(void) {
               {&names.is_deleted, "is_deleted"},
               {&names.depth, "depth"},
               {&names.block, "block_until_ready"},
+              {&names.copy, "__copy__"},
               {&names.to_buffer, "to_buffer"},
               {&names.itemsize, "itemsize"},
               {&names.character, "char"},
@@ -1311,6 +1321,7 @@ PyMODINIT_FUNC PyInit_calls(void) {
       add_type(module, &memory_spec, &memory_base) < 0 ||
       add_type(module, &kernels_spec, &kernels_type) < 0 ||
       (shared.zero = PyLong_FromLong(0)) == NULL ||
+      (shared.kept = PyLong_FromLong(-1)) == NULL ||
       PyModule_AddIntConstant(module, "VERSION", VERSION) < 0) {
     Py_DECREF(module);
     return NULL;

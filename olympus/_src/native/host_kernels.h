@@ -274,15 +274,14 @@ static PyObject *run_kernels(Kernels *self, PyObject *operands, PyObject *avals)
   PyObject *raw = NULL;
   if (done && (raw = PyList_New(self->n_results)) != NULL) {
     for (int i = 0; i < self->n_results && raw != NULL; i++, n++) {
-      Block *block = block_new(self->sizes[n]);
-      PyObject *memory = NULL;
-      if (block != NULL) {
-        bases[n] = bytes_of(block);
-        memory = memory_new(block, PyTuple_GET_ITEM(avals, i), self->place);
-        block_release(block);
+      HostMemory *memory =
+          memory_new(self->sizes[n], PyTuple_GET_ITEM(avals, i), self->place);
+      if (memory == NULL) {
+        Py_CLEAR(raw);
+      } else {
+        bases[n] = bytes_of(memory->block);
+        PyList_SET_ITEM(raw, i, (PyObject *)memory);
       }
-      if (memory == NULL) Py_CLEAR(raw);
-      else PyList_SET_ITEM(raw, i, memory);
     }
     bases[n + 1] = bytes_of(self->constants);
     if (raw != NULL && self->sizes[n] > 0) {

@@ -26,7 +26,7 @@ from olympus._src.runtime import cpu_programs, object_code, transfer
 from olympus._src.runtime.shardings import Placement
 
 # Of operands and results together. Copying more than that takes longer than all else.
-_MAX_BYTES = 1 << 17
+MAX_BYTES = 1 << 17
 # Nobody else runs while kernels do.
 _MAX_SECONDS = 20e-6
 # Of comparing kernels of which none was that fast.
@@ -68,7 +68,7 @@ def _check_results(results: list[cpu_programs.Type], out_avals: Sequence[Any]) -
 
 def _load(program: cpu_programs.Program, place: Placement) -> Any:
     sizes = [each.nbytes for each in (*program.operands, *program.results)]
-    if sum(sizes) + program.between > _MAX_BYTES:
+    if sum(sizes) + program.between > MAX_BYTES:
         raise cpu_programs.Refused
     image = object_code.link(program.objects, _find_symbol)
     steps = array.array("q")

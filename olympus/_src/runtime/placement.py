@@ -105,6 +105,13 @@ def as_buffers(operands: Iterable[Any]) -> list[Any]:
     return [x._buffer if type(x) is ArrayImpl else x for x in operands]
 
 
+def as_own_buffers(operands: Iterable[Any]) -> list[Any]:
+    """The same for a program that takes some for its own: copies of what is kept."""
+    return as_buffers(
+        [x.__copy__() if type(x) is ArrayImpl and x._is_kept() else x for x in operands]
+    )
+
+
 def view_of(array: ArrayImpl) -> np.ndarray:
     """A read-only view of a computed array on one device of the CPU.
 
