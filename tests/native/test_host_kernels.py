@@ -90,6 +90,24 @@ WITH_KERNELS = {
     "convert": (lambda x: x.astype(jnp.int8), X * 100),
     "vmapped gradient": (olympus.vmap(olympus.grad(jnp.sin)), V),
     "searchsorted": (lambda v: jnp.searchsorted(v, v), V),
+    "loop": (lambda v: lax.fori_loop(0, 10, lambda i, c: c * 0.5 + i, v), V),
+    "loop in a sum": (
+        lambda v: lax.fori_loop(0, 9, lambda i, c: c * 0.5 + 1, v).sum(),
+        V,
+    ),
+    "loop in a loop": (
+        lambda v: lax.fori_loop(
+            0, 3, lambda i, c: c + lax.fori_loop(0, 4, lambda j, d: d / 2, c), v
+        ),
+        V,
+    ),
+    "scan": (lambda x: lax.scan(lambda c, y: (c + y, c * y), V[:4], x), X),
+    "recurrent layer": (
+        lambda w, x: lax.scan(lambda c, y: (jnp.tanh(w @ c + y), c), V[:8], x),
+        np.outer(V, V[::-1]) / 9,
+        np.ones((20, 8), np.float32),
+    ),
+    "map": (lambda x: lax.map(lambda r: jnp.sin(r).sum(), x), X),
 }
 
 
@@ -368,6 +386,33 @@ def test_a_large_program_is_lent_memory_at_first():
     keys = olympus.jit(lambda k: random.split(k)[0])(KEY)
     for _ in range(4):
         random.permutation(keys, 5)
+
+
+def count_up(x):
+    return lax.while_loop(lambda s: s < 3, lambda s: s + 1, jnp.sum(x) * 0)
+
+
+# XLA may put a whole loop in one kernel, which keeps the interpreter to itself.
+LOOPS_OF_UNKNOWN_LENGTH = {
+    "of a value": lambda x: lax.while_loop(lambda s: s[0] > 1, lambda s: s / 2, x + 1),
+    "in a sum": lambda x: lax.while_loop(
+        lambda s: s[0] > 1, lambda s: s * 0.5, x + 1
+    ).sum(),
+    "of an argument": lambda x: lax.fori_loop(
+        0, x[0].astype(int), lambda i, c: c * 2 + 1, x
+    ),
+    "of a number": count_up,
+    "inside of a loop": lambda x: lax.fori_loop(
+        0, 3, lambda i, c: c + count_up(c), x
+    ),
+}
+
+
+@pytest.mark.parametrize("name", LOOPS_OF_UNKNOWN_LENGTH)
+def test_loops_of_unknown_length_are_left_to_the_runtime(name, monkeypatch):
+    # They are not compared either: they may end for the arguments of the user only.
+    monkeypatch.delattr(host_kernels, "_agree")
+    assert kernels_of(LOOPS_OF_UNKNOWN_LENGTH[name], V) is None
 
 
 def test_large_programs_are_not_looked_at(monkeypatch):
