@@ -26,7 +26,7 @@
 #define HAS_HOST_KERNELS 0
 #endif
 
-#define VERSION 11 /* of what Python passes to and takes from this module */
+#define VERSION 12 /* of what Python passes to and takes from this module */
 
 #define N_PLACES 4
 

@@ -23,7 +23,13 @@ typedef struct {
 
 typedef void *(*Kernel)(const CallFrame *); /* gives NULL, or an error */
 
+/* Says whether the first of each pair of elements comes before the second ones. */
+typedef void (*Comparator)(char *is_less, const void *, char *const *pairs, const void *,
+                           const void *, const void *);
+
 #define MAX_SLICES 256 /* of a step */
+#define MAX_SORTED 8   /* of them that are sorted together */
+#define MAX_ELEMENT 16 /* bytes of an element */
 #define MAX_BASES 512  /* operands, results, memory between steps, and constants */
 
 /* A part of an operand, a result, the memory between steps or the constants. */
@@ -31,10 +37,12 @@ typedef struct {
   int64_t base, offset, size;
 } Slice;
 
-/* A kernel that is called on slices, or, if that is NULL, a copy of the first to the
-   second one. */
+/* A kernel that is called on slices; a comparator by which they are sorted, each `groups`
+   of z, x and y elements along the axes after, of and before that; or, if there is none,
+   a copy of the first to the second one. */
 typedef struct {
   Kernel kernel;
+  Comparator comparator;
   Groups groups;
   int64_t n_slices, first;
 } Step;
@@ -105,7 +113,18 @@ static int load_code(Kernels *self, const Py_buffer *image, const Py_buffer *rel
   return -1;
 }
 
-/* Reads `(kernel or -1, x, y, z, n, n slices)` of each step. */
+/* Whether slices have as many bytes as a step sorts. */
+static int can_sort(const Step *step, const Slice *slices) {
+  Groups groups = step->groups;
+  uint64_t n = groups.x * groups.y * groups.z, most = 1 << 20;
+  int good = groups.x < most && groups.y < most && groups.z < most && n > 0;
+  good = good && step->n_slices > 0 && step->n_slices <= MAX_SORTED;
+  for (int k = 0; good && k < step->n_slices; k++)
+    good = slices[k].size % n == 0 && slices[k].size / n <= MAX_ELEMENT;
+  return good;
+}
+
+/* Reads `(kernel, -1, or -2 - comparator, x, y, z, n, n slices)` of each step. */
 static int read_steps(Kernels *self, const int64_t *words, Py_ssize_t n) {
   int n_bases = self->n_operands + self->n_results + 2;
   Py_ssize_t n_slices = 0;
@@ -125,9 +144,12 @@ static int read_steps(Kernels *self, const int64_t *words, Py_ssize_t n) {
   n_slices = 0;
   for (int i = 0; i < self->n_steps; i++) {
     Step *step = &self->steps[i];
-    int is_copy = words[0] < 0;
-    if (!is_copy && (size_t)words[0] >= self->code_size) goto wrong;
-    step->kernel = is_copy ? NULL : (Kernel)(void *)(self->code + words[0]);
+    int is_copy = words[0] == -1;
+    int64_t start = words[0] < 0 ? -2 - words[0] : words[0];
+    if (!is_copy && (size_t)start >= self->code_size) goto wrong;
+    step->kernel = words[0] < 0 ? NULL : (Kernel)(void *)(self->code + start);
+    step->comparator =
+        words[0] < -1 ? (Comparator)(void *)(self->code + start) : NULL;
     step->groups = (Groups){words[1], words[2], words[3]};
     step->n_slices = words[4];
     if (step->n_slices > self->most_slices) self->most_slices = step->n_slices;
@@ -142,6 +164,7 @@ static int read_steps(Kernels *self, const int64_t *words, Py_ssize_t n) {
     }
     const Slice *slices = &self->slices[step->first];
     if (is_copy && (step->n_slices != 2 || slices[0].size != slices[1].size)) goto wrong;
+    if (step->comparator != NULL && !can_sort(step, slices)) goto wrong;
   }
   return 0;
 wrong:
@@ -181,6 +204,47 @@ static PyObject *kernels_new(PyTypeObject *type, PyObject *args, PyObject *kwarg
   return (PyObject *)self;
 }
 
+/* Sorts a row in each array, keeping the order of equal elements; from one element to
+   the next there are `strides` bytes. */
+static void sort_row(const Step *step, char *const *rows, const size_t *sizes,
+                     const size_t *strides) {
+  _Alignas(MAX_ELEMENT) char moved[MAX_SORTED][MAX_ELEMENT];
+  char *pairs[2 * MAX_SORTED], is_less;
+  int n = (int)step->n_slices;
+  for (size_t i = 1; i < step->groups.x; i++) {
+    size_t low = 0, high = i; /* the place of the next element among those before it */
+    for (int k = 0; k < n; k++)
+      pairs[2 * k] = memcpy(moved[k], rows[k] + i * strides[k], sizes[k]);
+    while (low < high) {
+      size_t middle = (low + high) / 2;
+      for (int k = 0; k < n; k++) pairs[2 * k + 1] = rows[k] + middle * strides[k];
+      step->comparator(&is_less, NULL, pairs, NULL, NULL, NULL);
+      if (is_less) high = middle;
+      else low = middle + 1;
+    }
+    for (int k = 0; k < n; k++) {
+      for (size_t at = i; at > low; at--)
+        memcpy(rows[k] + at * strides[k], rows[k] + (at - 1) * strides[k], sizes[k]);
+      memcpy(rows[k] + low * strides[k], moved[k], sizes[k]);
+    }
+  }
+}
+
+static void sort_rows(const Step *step, const KernelArgument *arrays) {
+  uint64_t n = step->groups.x, inner = step->groups.z, rows = step->groups.y * inner;
+  size_t sizes[MAX_SORTED], strides[MAX_SORTED];
+  char *starts[MAX_SORTED];
+  for (int k = 0; k < step->n_slices; k++) {
+    sizes[k] = arrays[k].size / (n * rows);
+    strides[k] = sizes[k] * inner;
+  }
+  for (uint64_t i = 0; i < rows; i++) {
+    for (int k = 0; k < step->n_slices; k++)
+      starts[k] = (char *)arrays[k].data + (i / inner * n * inner + i % inner) * sizes[k];
+    sort_row(step, starts, sizes, strides);
+  }
+}
+
 /* Takes all steps on memory; false if a kernel gives an error. */
 static int take_steps(Kernels *self, char *const *bases) {
   KernelArgument arguments[self->most_slices + 1];
@@ -190,6 +254,10 @@ static int take_steps(Kernels *self, char *const *bases) {
       const Slice *slice = &self->slices[step->first + k];
       arguments[k].data = bases[slice->base] + slice->offset;
       arguments[k].size = slice->size;
+    }
+    if (step->comparator != NULL) {
+      sort_rows(step, arguments);
+      continue;
     }
     if (step->kernel == NULL) {
       memcpy(arguments[1].data, arguments[0].data, arguments[0].size);

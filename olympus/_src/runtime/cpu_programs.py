@@ -32,6 +32,7 @@ from olympus._src.runtime.xla_messages import (
 )
 
 _MAX_STEPS = 512
+_MAX_SORTED = 1 << 9  # elements along an axis
 _MAX_ITERATIONS = 1 << 13  # of loops inside of kernels, each of a few nanoseconds
 
 # XLA's numbers of element types.
@@ -87,11 +88,16 @@ class Slice(NamedTuple):
 
 
 class Step(NamedTuple):
-    """A kernel that is called, or, without a name, a copy from one slice to another."""
+    """A kernel that is called, or, without a name, a copy from one slice to another.
+
+    One that sorts compares elements: of slices with `groups` elements along the axis, and
+    along all before and after it.
+    """
 
     kernel: str
     groups: tuple[int, int, int]
     slices: list[Slice]
+    sorts: bool = False
 
 
 class Program(NamedTuple):
@@ -402,6 +408,8 @@ def _read_steps(sequence: Fields, allocations: _Allocations) -> list[Step]:
             steps.append(_read_copy(message(thunk, 12), allocations))
         elif kind == b"call":
             steps += _read_steps(message(message(thunk, 3), 1), allocations)
+        elif kind == b"sort":
+            steps += _read_sort(message(thunk, 5), allocations)
         elif kind == b"while":
             steps += _read_loop(message(thunk, 10), allocations)
         else:
@@ -418,6 +426,26 @@ def _read_loop(loop: Fields, allocations: _Allocations) -> list[Step]:
     if number(count, 2) != 1 or number(count, 1) * len(body) > _MAX_STEPS:
         raise Refused
     return body * number(count, 1)
+
+
+def _read_sort(sort: Fields, allocations: _Allocations) -> list[Step]:
+    """The step that sorts; only one way of it is right where equal ones keep order."""
+    operands = list(map(read, sort.get(5, ())))
+    kind = _read_type(message(operands[0], 1))
+    axis = number(sort, 1)
+    is_known = sort.keys() <= {1, 2, 3, 4, 5} and number(sort, 2) == 1
+    if not is_known or axis >= len(kind.shape) or kind.shape[axis] > _MAX_SORTED:
+        raise Refused
+    slices = []
+    for each in operands:
+        part, its = allocations.slice(message(each, 2)), _read_type(message(each, 1))
+        if its.shape != kind.shape or its.nbytes != part.size:
+            raise Refused
+        slices.append(part)
+    before, after = math.prod(kind.shape[:axis]), math.prod(kind.shape[axis + 1 :])
+    groups = kind.shape[axis], before, after
+    name = content(sort, 4).decode()
+    return [Step(name, groups, slices, sorts=True)] if math.prod(groups) else []
 
 
 def _read_kernel(kernel: Fields, allocations: _Allocations) -> Step:

@@ -74,6 +74,8 @@ def _load(program: cpu_programs.Program, place: Placement) -> Any:
     steps = array.array("q")
     for step in program.steps:
         start = image.functions[step.kernel] if step.kernel else -1
+        if step.sorts:
+            start = -2 - start
         steps.extend((start, *step.groups, len(step.slices)))
         for part in step.slices:
             steps.extend(part)
@@ -203,4 +205,14 @@ def _subnormal_numbers(kind: cpu_programs.Type, seed: int) -> np.ndarray:
     return (_small_numbers(kind, seed) * least).astype(kind.dtype)
 
 
-_MAKERS = (_random_bits, _small_numbers, _subnormal_numbers)
+def _special_numbers(kind: cpu_programs.Type, seed: int) -> np.ndarray:
+    """Elements that are NaN, infinite, zeros of both signs, the largest, or one."""
+    if kind.dtype.kind in "biu":
+        return _small_numbers(kind, ~seed)
+    largest = float(ml_dtypes.finfo(kind.dtype).max)
+    values = [0.0, -0.0, np.nan, -np.nan, np.inf, -np.inf, largest, 1.0]
+    chosen = random.Random(seed).choices(values, k=math.prod(kind.shape))
+    return np.array(chosen).astype(kind.dtype).reshape(kind.shape)
+
+
+_MAKERS = (_random_bits, _small_numbers, _subnormal_numbers, _special_numbers)
