@@ -765,6 +765,7 @@ def test_what_c_is_given_is_checked():
         words(-2, 0, 1, 1, 1, 0, 0, 8),  # no elements
         words(-2, 2**33, 2**31, 1, 1, 0, 0, 8),  # too many
         words(-2, 2, 1, 1, 0),  # nothing to sort
+        words(-2, 2, 1, 1, 1, 0, 0, 0),  # elements of no bytes
         words(-1, 1, 1, 1, 2, 0, 2**63 - 8, 8, 1, 0, 8),  # past what can be added
     ):
         with pytest.raises(ValueError, match="Kernels"):

@@ -120,7 +120,7 @@ static int can_sort(const Step *step, const Slice *slices) {
   int good = groups.x < most && groups.y < most && groups.z < most && n > 0;
   good = good && step->n_slices > 0 && step->n_slices <= MAX_SORTED;
   for (int k = 0; good && k < step->n_slices; k++)
-    good = slices[k].size % n == 0 && slices[k].size / n <= MAX_ELEMENT;
+    good = slices[k].size % n == 0 && slices[k].size / n - 1 < MAX_ELEMENT;
   return good;
 }
 
