@@ -71,6 +71,7 @@ BUDGETS |= dict.fromkeys(
         "call two in, three out",
         "call dict of 10 leaves",
         "call dict of 1000 leaves",
+        "call 3 data classes",
         "call static argument",
         "call static by name",
         "call by keywords",

@@ -5,6 +5,7 @@ The programs do next to nothing: what is timed is the way to them and back.
 
 from __future__ import annotations
 
+import dataclasses
 import functools
 from typing import Any
 
@@ -28,11 +29,14 @@ def forms(lib: Library) -> dict[str, Any]:
     ten, many = ({f"k{i}": x for i in range(n)} for n in (10, 1000))
     host = np.ones(4, np.float32)
     model = _model(lib)
+    layers = [_layer_type(lib)(x, x, "tanh") for _ in range(3)]
+    stepped = jit(lambda layers: lib.top.tree.map(lambda v: v + 1, layers))
     return {
         "call x + 1": lambda: add(x),
         "call two in, three out": lambda: three(x, x),
         "call dict of 10 leaves": lambda: each(ten),
         "call dict of 1000 leaves": lambda: each(many),
+        "call 3 data classes": lambda: stepped(layers),
         "call static argument": lambda: power(x, 3),
         "call static by name": lambda: named(x, n=3),
         "call by keywords": lambda: pair(x=x, y=x),
@@ -46,6 +50,21 @@ def forms(lib: Library) -> dict[str, Any]:
         "call in a loop of 1000 steps": lambda: _loop(add, x),
         "call read as NumPy": lambda: np.asarray(add(x)),
     }
+
+
+def _layer_type(lib: Library) -> Any:
+    @functools.partial(
+        lib.top.tree_util.register_dataclass,
+        data_fields=["weights", "bias"],
+        meta_fields=["activation"],
+    )
+    @dataclasses.dataclass
+    class Layer:
+        weights: Any
+        bias: Any
+        activation: str
+
+    return Layer
 
 
 def _model(lib: Library) -> Any:

@@ -53,14 +53,15 @@ def _skip(items, mark, reason):
 
 
 def _skip_on_gpus(items):
-    """Skips what holds on the CPU alone, a test or all cases of it, with the reason."""
+    """Skips what holds on the CPU alone, with the reason: a case, a test, or a file."""
     listed = Path(__file__).parent / "gpu" / "left_out.tsv"
     lines = listed.read_text().splitlines()
     reasons = dict(line.split("\t") for line in lines if not line.startswith("#"))
     for item in items:
         test = item.nodeid.partition("[")[0]
-        reason = reasons.get(item.nodeid) or reasons.get(test)
-        if reason:
+        file = test.partition("::")[0]
+        named = (name for name in (item.nodeid, test, file) if name in reasons)
+        if reason := reasons.get(next(named, "")):
             item.add_marker(pytest.mark.skip(reason=f"not on a GPU: {reason}"))
 
 

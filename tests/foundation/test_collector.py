@@ -111,25 +111,30 @@ _IMPORT = """
 import gc, sys
 {before}
 import numpy
-was = gc.get_threshold(), gc.isenabled(), gc.get_freeze_count()
+was = gc.get_threshold(), gc.isenabled()
+frozen = gc.get_freeze_count()
 phases = []
+gc.collect()
 gc.callbacks.append(lambda phase, info: phases.append(phase))
 try:
     import olympus
 except ImportError as error:
     print(type(error).__name__)
 else:
-    print(len(phases))
-assert (gc.get_threshold(), gc.isenabled(), gc.get_freeze_count()) == was
+    # One may be due before the first line of the package runs.
+    print(phases in ([], ["start", "stop"]))
+assert (gc.get_threshold(), gc.isenabled()) == was
+# Python 3.12 itself starts with some hundreds.
+assert gc.get_freeze_count() == frozen or gc.get_freeze_count() == 0 and frozen < 1000
 """
 
 
 @pytest.mark.parametrize(
     ("before", "shown"),
     [
-        ("", "0"),
-        ("gc.disable()", "0"),
-        ("gc.set_threshold(500, 5, 5)", "0"),
+        ("", "True"),
+        ("gc.disable()", "True"),
+        ("gc.set_threshold(500, 5, 5)", "True"),
         ("sys.modules['jaxlib'] = None", "ModuleNotFoundError"),
     ],
     ids=["plain", "disabled", "thresholds", "without jaxlib"],

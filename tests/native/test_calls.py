@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import collections
+import contextlib
 import copy
 import functools
 import gc
@@ -133,7 +134,7 @@ def test_which_calls_are_known():
         assert known(f) == i + 1
 
 
-def test_nodes_that_c_does_not_know():
+def test_nodes_of_other_classes():
     class Dict(dict):
         pass
 
@@ -161,6 +162,132 @@ def test_nodes_that_c_does_not_know():
         same(f({1: x, 2: x}), x + x)
         with pytest.raises(TypeError, match="abstract array"):
             f(Dict(a=x))
+
+
+class _Module:
+    def __init__(self, weights, name):
+        self.weights, self.name = weights, name
+
+
+tree_util.register_pytree_node(
+    _Module, lambda m: ((m.weights,), m.name), lambda name, xs: _Module(*xs, name)
+)
+
+
+@needs_native
+def test_registered_classes_are_known():
+    seen = []
+
+    @olympus.jit
+    def f(d, other=None):
+        seen.append(d)
+        module = d["m"][0]
+        scale = {"two": 2, "three": 3}[module.name]
+        return scale * (d["b"] - module.weights["b"] - 10 * module.weights["a"])
+
+    one, two, three = jnp.float32(1), jnp.float32(2), jnp.float32(3)
+    for name, scale in (("two", 2), ("three", 3)):
+        # Dicts in a class are taken in the order of trees, others in their own.
+        module = _Module({"b": one, "a": two}, name)
+        backwards = _Module({"a": two, "b": one}, name)
+        for _ in range(3):
+            for m in (module, backwards):
+                assert f({"m": [m], "b": three}) == scale * -18
+                assert f({"b": three, "m": [m]}) == scale * -18
+                assert f({"b": three, "m": [m]}, other=m) == scale * -18
+                assert f({"b": three, "m": [m]}, m) == scale * -18
+    assert len(seen) == 6
+    assert known(f) == 8
+    with pytest.raises(KeyError, match="four"):
+        f({"m": [_Module(module.weights, "four")], "b": three})
+    # Values of the host in them, and none at all.
+    for value in (2.0, np.float32(2), np.ones(3)):
+        for _ in range(2):
+            same(
+                f({"m": [_Module({"b": 1, "a": value}, "two")], "b": 3}),
+                4 - 20 * jnp.asarray(value),
+            )
+    assert olympus.jit(lambda m: len(m.weights))(_Module((), "two")) == 0
+
+
+@needs_native
+@pytest.mark.eight_devices
+def test_registered_classes_are_known_on_several_devices():
+    f = olympus.jit(lambda m: _Module(m.weights + 1, m.name))
+    for i, device in enumerate(olympus.devices()[:3]):
+        module = _Module(olympus.device_put(jnp.arange(3.0), device), "two")
+        for _ in range(3):
+            module = f(module)
+            assert module.weights.devices() == {device}
+        same(module.weights, jnp.arange(3.0) + 3)
+        assert known(f) == i + 1
+    apart = [
+        olympus.device_put(jnp.ones(2), device) for device in olympus.devices()[:2]
+    ]
+    g = olympus.jit(lambda m: m.weights[0] + m.weights[1])
+    for _ in range(2):
+        with pytest.raises(ValueError, match="device"):
+            g(_Module(tuple(apart), "two"))
+
+
+@needs_native
+def test_registered_classes_that_flatten_to_new_leaves():
+    class Fresh:
+        def __init__(self, n):
+            self.n = n
+
+    tree_util.register_pytree_node(
+        Fresh,
+        lambda v: ((np.full(2, v.n, np.float32),), None),
+        lambda _, xs: Fresh(*xs),
+    )
+    f = olympus.jit(lambda v, x: v.n + x)
+    for n in (1, 2, 3):
+        same(f(Fresh(n), jnp.float32(1)), jnp.full(2, n + 1, jnp.float32))
+
+
+def test_registered_classes_that_fail():
+    broken = [False]
+
+    class Broken:
+        pass
+
+    def children(_):
+        if broken[0]:
+            raise LookupError("no children")
+        return (jnp.ones(2),), None
+
+    tree_util.register_pytree_node(Broken, children, lambda _, xs: Broken())
+    f = olympus.jit(lambda v: 1)
+    for _ in range(3):
+        assert f(Broken()) == 1
+    broken[0] = True
+    for _ in range(2):
+        with pytest.raises(LookupError, match="no children"):
+            f(Broken())
+    broken[0] = False
+    assert f(Broken()) == 1
+
+
+def test_a_class_that_empties_the_dict_that_it_is_in():
+    class Emptying:
+        def __init__(self, x):
+            self.x = x
+
+    holder = {}
+
+    def children(v):
+        holder.clear()
+        gc.collect()
+        return (v.x,), None
+
+    tree_util.register_pytree_node(Emptying, children, lambda _, xs: Emptying(*xs))
+    f = olympus.jit(lambda d: sum(x.x for x in d.values()))
+    f({"a": Emptying(jnp.ones(2)), "b": Emptying(jnp.ones(2))})
+    for _ in range(20):
+        holder.update({name: Emptying(jnp.ones(2)) for name in "ab"})
+        with contextlib.suppress(KeyError):
+            f(holder)
 
 
 def test_a_namedtuple_with_methods_of_its_own():

@@ -7,7 +7,7 @@ knows nothing, so that every call takes the Python path.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from types import NoneType
 from typing import Any
 
@@ -113,6 +113,7 @@ if IS_NATIVE:
         default_mesh=contexts.default_mesh,
         host_types=concrete_arrays.HOST_TYPES,
         record_types=tree.record_types,
+        flatten=tree.flatten,
         bound_attribute=_bound_attribute,
         hide=tracebacks.hide,
         place_number=_place_number,
@@ -163,15 +164,15 @@ def leaf_order(
       Whether the call can be walked, and for each leaf its place in the walk; None
       where these are in order.
     """
-    count = itertools.count()
-    positional = tuple([_numbered(x, count) for x in args])
-    named = {k: _numbered(v, count) for k, v in kwargs.items()}
-    leaves, structure = tree.flatten((positional, named))
-    # A class of its own among the nodes is a leaf of the walk.
-    if structure != call.structure or any(type(x) is not _Place for x in leaves):
+    met: list[Any] = []
+    positional = tuple([_numbered(x, met) for x in args])
+    named = {k: _numbered(v, met) for k, v in kwargs.items()}
+    order = tuple([place.number for place in tree.flatten((positional, named))[0]])
+    leaves = call.leaves
+    # A class may flatten to other leaves each time.
+    if len(order) != len(met) or len(order) != len(leaves):
         return False, None
-    order = tuple([x.number for x in leaves])
-    if len(order) != next(count):
+    if any(met[i] is not x for i, x in zip(order, leaves, strict=True)):
         return False, None
     return True, None if order == tuple(range(len(order))) else order
 
@@ -185,20 +186,31 @@ class _Place:
         self.number = number
 
 
-def _numbered(x: Any, count: Iterator[int]) -> Any:
-    """The tree with the place of each leaf, in the order of a walk, in its stead."""
+def _numbered(x: Any, met: list[Any]) -> Any:
+    """The tree with the place of each leaf, in the order of a walk, in its stead.
+
+    Args:
+      x: the tree.
+      met: takes the leaves in that order.
+
+    Returns:
+      The tree; a tuple stands for an object of a registered class.
+    """
     kind = type(x)
     if x is None:
         return None
     if kind is dict:
-        return {k: _numbered(v, count) for k, v in x.items()}
+        return {k: _numbered(v, met) for k, v in x.items()}
     if kind is tuple or kind is list:
-        return kind([_numbered(v, count) for v in x])
+        return kind([_numbered(v, met) for v in x])
     if tree.is_record_type(kind):
         # The fields, past methods of the class: it may define its own iteration.
         fields = tuple.__iter__(x)
-        return tuple.__new__(kind, [_numbered(v, count) for v in fields])
-    return _Place(next(count))
+        return tuple.__new__(kind, [_numbered(v, met) for v in fields])
+    leaves = tree.flatten(x)[0]
+    places = tuple([_Place(len(met) + i) for i in range(len(leaves))])
+    met += leaves
+    return places
 
 
 # -- results ---------------------------------------------------------------------------

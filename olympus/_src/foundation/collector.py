@@ -11,6 +11,9 @@ import gc
 # A threshold that nobody else sets: whoever finds it knows who set it.
 _NEVER = 1_000_000_007
 
+# Python 3.12 starts with some hundreds of frozen objects; a user freezes thousands.
+_FROZEN_BY_PYTHON = 1_000
+
 
 class Paused:
     """A block in which no collection begins by itself, and what it makes is old after.
@@ -36,7 +39,7 @@ class Paused:
             return
         # Both together move all objects into the oldest generation, and walk over none.
         # What a user has frozen is not thawed; to count much of it takes milliseconds.
-        if gc.get_freeze_count() == 0:
+        if gc.get_freeze_count() <= _FROZEN_BY_PYTHON:
             gc.freeze()
             gc.unfreeze()
         gc.set_threshold(*self._thresholds)

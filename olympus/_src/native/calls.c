@@ -26,7 +26,7 @@
 #define HAS_HOST_KERNELS 0
 #endif
 
-#define VERSION 12 /* of what Python passes to and takes from this module */
+#define VERSION 13 /* of what Python passes to and takes from this module */
 
 #define N_PLACES 4
 
@@ -52,6 +52,7 @@ static struct {
   PyObject *default_mesh;     /* a setting; in its blocks numbers are somewhere else */
   PyObject *host_types;       /* the types of such values, a set */
   PyObject *record_types;     /* namedtuples that are known to be nodes, a set */
+  PyObject *flatten;          /* the leaves of a value, and its structure */
   PyObject *bound_attribute;  /* an attribute of a bound caller */
   PyObject *hide;             /* takes the library's own frames out of an error */
   PyObject *plain_aval;       /* the last type that was found to be plain */
@@ -687,13 +688,31 @@ static int walk_dict(Walk *walk, PyObject *dict) {
   while (PyDict_Next(dict, &at, &name, &value)) {
     if (!PyUnicode_CheckExact(name)) return UNKNOWN; /* 1 and 1.0 are equal keys */
     TRY(row_add(&walk->tokens, name));
+    Py_INCREF(value); /* as converting it may run Python, which may change the dict */
     int outcome = walk_value(walk, value);
+    Py_DECREF(value);
     if (outcome != WALKED) return outcome;
   }
   return WALKED;
 }
 
 #include "host_values.h"
+
+/* An object of a class that the user registered: its structure, which holds what is
+   static in it, and its leaves. */
+static int walk_registered(Walk *walk, PyObject *value) {
+  PyObject *flat = PyObject_CallOneArg(shared.flatten, value);
+  if (flat == NULL) return unknown_or_failed();
+  PyObject *leaves = PyTuple_GET_ITEM(flat, 0);
+  Py_ssize_t n = PyList_GET_SIZE(leaves);
+  int is_leaf = n == 1 && PyList_GET_ITEM(leaves, 0) == value;
+  int outcome = is_leaf ? UNKNOWN : WALKED;
+  if (!is_leaf && row_add(&walk->tokens, PyTuple_GET_ITEM(flat, 1)) < 0) outcome = FAILED;
+  for (Py_ssize_t i = 0; i < n && outcome == WALKED; i++)
+    outcome = walk_value(walk, PyList_GET_ITEM(leaves, i));
+  Py_DECREF(flat);
+  return outcome;
+}
 
 static int walk_node(Walk *walk, PyObject *value) {
   PyObject *type = (PyObject *)Py_TYPE(value);
@@ -712,10 +731,9 @@ static int walk_node(Walk *walk, PyObject *value) {
   int known = PySet_Contains(shared.host_types, type);
   if (known < 0) return FAILED;
   if (known) return walk_host_value(walk, value);
-  if (!PyTuple_Check(value)) return UNKNOWN;
-  known = PySet_Contains(shared.record_types, type);
+  known = PyTuple_Check(value) ? PySet_Contains(shared.record_types, type) : 0;
   if (known < 0) return FAILED;
-  if (!known) return UNKNOWN;
+  if (!known) return walk_registered(walk, value);
   return walk_items(walk, type, &PyTuple_GET_ITEM(value, 0), PyTuple_GET_SIZE(value));
 }
 
@@ -1169,6 +1187,7 @@ static PyObject *connect(PyObject *module, PyObject *args, PyObject *objects) {
               {"default_mesh", &shared.default_mesh, NULL},
               {"host_types", &shared.host_types, &PyFrozenSet_Type},
               {"record_types", &shared.record_types, &PySet_Type},
+              {"flatten", &shared.flatten, NULL},
               {"bound_attribute", &shared.bound_attribute, NULL},
               {"hide", &shared.hide, NULL},
               {"place_number", &shared.place_number, NULL},
