@@ -420,9 +420,7 @@ LOOPS_OF_UNKNOWN_LENGTH = {
         0, x[0].astype(int), lambda i, c: c * 2 + 1, x
     ),
     "of a number": count_up,
-    "inside of a loop": lambda x: lax.fori_loop(
-        0, 3, lambda i, c: c + count_up(c), x
-    ),
+    "inside of a loop": lambda x: lax.fori_loop(0, 3, lambda i, c: c + count_up(c), x),
 }
 
 
@@ -459,7 +457,8 @@ def test_arrays_over_one_buffer_are_not_donated_and_used():
 def test_errors_of_programs_of_the_runtime_say_who_took_an_array():
     x = olympus.jit(lambda x: x + 0)(V)
     olympus.jit(lambda x: x * 2, donate_argnums=0)(x)
-    for use in (lambda x: x + 1, jnp.copy, sort_by_runtime, olympus.jit(lambda x: x + 1)):
+    add = olympus.jit(lambda x: x + 1)
+    for use in (lambda x: x + 1, jnp.copy, sort_by_runtime, add):
         with pytest.raises(RuntimeError, match="donated to"):
             use(x)
 
@@ -520,10 +519,8 @@ def test_interrupts_while_operands_are_looked_at_are_raised():
 
 
 def test_interrupts_while_an_array_is_read_are_raised():
-    avals = [olympus.jit(lambda x: x[:n])(V).aval for n in (2, 3)]
     x = olympus.jit(lambda x: x[:3])(V)
     memoryview(olympus.jit(lambda x: x[:2])(V))  # of another type than the last one
-    assert x.aval is avals[1]
     try:
         with pytest.raises(KeyboardInterrupt):
             raise_in("storage", KeyboardInterrupt), memoryview(x)

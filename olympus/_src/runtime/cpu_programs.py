@@ -90,8 +90,8 @@ class Slice(NamedTuple):
 class Step(NamedTuple):
     """A kernel that is called, or, without a name, a copy from one slice to another.
 
-    One that sorts compares elements: of slices with `groups` elements along the axis, and
-    along all before and after it.
+    One that sorts compares elements, of slices with `groups` elements along the axis,
+    and along all before and after it.
     """
 
     kernel: str
@@ -184,12 +184,10 @@ class _Computation:
 
     def instruction(self, name: int) -> Fields:
         """That of a number, or of one within the computation."""
-        found = self.instructions.get(name)
-        if found is None:
-            found = self.instructions.get(self.name << 32 | name)
-        if found is None:
-            raise Refused
-        return found
+        for number_of_all in (name, self.name << 32 | name):
+            if number_of_all in self.instructions:
+                return self.instructions[number_of_all]
+        raise Refused
 
 
 class _Entry:
@@ -231,7 +229,9 @@ class _Entry:
             opcode = content(instruction, 2)
             if opcode == b"conditional":  # of which one branch may take longer
                 raise Refused
-            total += _read_count(instruction) * (1 + inner) if opcode == b"while" else inner
+            if opcode == b"while":
+                inner = _read_count(instruction) * (1 + inner)
+            total += inner
         return total
 
     def _resolve(
@@ -249,11 +249,11 @@ class _Entry:
         if opcode != b"call":
             return number(instruction, 35), index
         called = self._computations[numbers(instruction, 38)[0]]
-        made, index = self._resolve(called, called.root, index)
-        maker = called.instruction(made)
+        inner, index = self._resolve(called, called.root, index)
+        maker = called.instruction(inner)
         if content(maker, 2) == b"parameter":
             return self._resolve(where, operands[number(maker, 9)], index)
-        return made, index
+        return inner, index
 
     def constant(self, name: int, index: tuple[int, ...]) -> bytes | None:
         """The value of a constant that an instruction makes; None if it is none."""
