@@ -744,6 +744,16 @@ def over_memory_of(array: ArrayImpl, aval: Any, committed: bool) -> ArrayImpl:
     return other
 
 
+def _copy_buffer(array: ArrayImpl) -> Any:
+    device = array.single_device
+    if device is None or not array._is_kept():
+        return transfer.copy_buffer(array._buffer)
+    # Of a number it takes less time to make another one.
+    with guards.lift():
+        place, value = placement_of(device), array.words()
+        return transfer.to_device(value, array.aval.storage, place, array._committed)
+
+
 def _copy_array(array: ArrayImpl) -> ArrayImpl:
     array._check_alive()
     memory, copy = array._parts, None
@@ -751,8 +761,7 @@ def _copy_array(array: ArrayImpl) -> ArrayImpl:
         value, place = array.words(), memory.place
         copy = host_results.put(value, array.aval, place, array._committed)
     if copy is None:
-        buffer = transfer.copy_buffer(array._buffer)
-        copy = ArrayImpl(buffer, array.aval, array._committed)
+        copy = ArrayImpl(_copy_buffer(array), array.aval, array._committed)
     if hasattr(array, "_keys"):
         copy._follow(array._keys)
     return copy
