@@ -34,6 +34,7 @@ class OptionalExtension(build_ext):
 
 
 HEADERS = [
+    "arguments",
     "buffer_protocol",
     "direct",
     "host_kernels",

@@ -19,7 +19,6 @@ OWN = {
     "host_view",
     "platform",
     "single_device",
-    "surrender",
 }
 OWN |= {"num_addressable_shards", "traceback", "words"}
 # NumPy's methods that change arrays, which are refused by their names.

@@ -119,7 +119,7 @@ def test_a_donated_array_that_was_read_is_gone_too():
     x = put(np.ones(1000, np.float32))
     view = np.asarray(x)
     program = load(double((1000,), donate=True), x.aval, donated=[0])
-    y = program.execute([x.surrender()])[0]
+    y = program.execute([x._buffer])[0]
     assert x.is_deleted()
     assert y.item(0) == 2
     assert view[0] == 1  # the user's view keeps its memory

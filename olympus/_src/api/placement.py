@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import copy
 import gc
 import sys
 from typing import Any
@@ -168,9 +169,9 @@ def device_put(
     rows = zip(leaves, places, donated, aliases, strict=True)
     if guards.are_on():
         with guards.explicit("put"):
-            outs = [_put(*row) for row in rows]
+            outs = [_put_for_user(*row) for row in rows]
     else:
-        outs = [_put(*row) for row in rows]
+        outs = [_put_for_user(*row) for row in rows]
     if config.debug_key_reuse.value:
         outs = list(map(evaluate.share_keys, leaves, outs))
     return structure.unflatten(outs)
@@ -262,6 +263,12 @@ def _check_type(x: Any, sharding: NamedSharding) -> None:
 
 _lower_value = LateRule("interpreters.hi_lowering", "lower_value")
 _raise_values = LateRule("interpreters.hi_lowering", "raise_values")
+
+
+def _put_for_user(x: Any, *options: Any) -> Any:
+    """As `_put`, an array that nobody else has."""
+    out = _put(x, *options)
+    return copy.copy(out) if type(out) is ArrayImpl and out._is_kept() else out
 
 
 def _put(
@@ -417,9 +424,10 @@ def block_until_ready(x: PyTree) -> PyTree:
 
 def live_arrays(platform: str | None = None) -> list[Array]:
     """The concrete arrays that exist and are not deleted."""
-    arrays: list[Any] = [
-        x for x in gc.get_objects() if type(x) is ArrayImpl and not x.is_deleted()
-    ]
+    # Not of all objects: other threads may be making a tuple of an iterator, which must
+    # not be held by anybody else, or an array, which has no fields yet.
+    every: list[Any] = [x for x in gc.get_referrers(ArrayImpl) if type(x) is ArrayImpl]
+    arrays = [x for x in every if hasattr(x, "aval") and not x.is_deleted()]
     if platform is None:
         return arrays
     return [x for x in arrays if x.platform() == platform]

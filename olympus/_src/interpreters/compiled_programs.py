@@ -158,14 +158,16 @@ def _runners(
 ) -> tuple[Any, Any]:
     """What runs a program on operands, and what returns its one result."""
     run, run_one = _runners_on_buffers(lowered, program, checks_numbers)
-    return _taking_arrays(run), _taking_arrays(run_one)
+    donates = bool(program.donated)
+    return _taking_arrays(run, donates), _taking_arrays(run_one, donates)
 
 
-def _taking_arrays(run: Any) -> Any:
+def _taking_arrays(run: Any, donates: bool) -> Any:
     """A function that runs a program on buffers, for arrays too."""
     if native.calls is not None and type(run) is native.calls.Runner:
         return run
-    return lambda operands: run(placement.as_buffers(operands))
+    as_buffers = placement.as_own_buffers if donates else placement.as_buffers
+    return lambda operands: run(as_buffers(operands))
 
 
 def _runners_on_buffers(

@@ -138,7 +138,7 @@ def as_operand(x: Any, device: Any = None) -> Any:
     kind = type(x)
     if device is None and contexts.default_mesh.blocks and kind in _OF_HOST:
         array = _on_default_mesh(x)  # where most programs take it, but free to move
-        return ArrayImpl(array._buffer, array.aval)
+        return array_.over_memory_of(array, array.aval, False)
     if kind is np.ndarray and device is None:  # in the fewest steps
         aval = avals_.numpy_aval(x)
         if aval.dtype is x.dtype and aval.storage is aval:
@@ -271,7 +271,7 @@ def as_array_or_tracer(x: Any) -> Any:
 
 def with_aval(x: ArrayImpl, aval: Any) -> ArrayImpl:
     """The same buffer as another type of the same storage: keys and their words."""
-    return ArrayImpl(x._buffer, aval, x.committed)
+    return array_.over_memory_of(x, aval, x.committed)
 
 
 def storage_of(x: ArrayImpl) -> ArrayImpl:
@@ -298,6 +298,7 @@ def _scalar(x: Any, place: Any = None) -> ArrayImpl:
             array = placement.follow(array, place)
         if len(scalars) > _MAX_SCALARS:
             scalars.clear()
+        array._keep()
         scalars[key] = array
     return array
 

@@ -10,7 +10,7 @@ static int is_plain_type(PyObject *aval) {
   }
   Py_XDECREF(storage);
   Py_XDECREF(explicit_);
-  PyErr_Clear();
+  clear_exception();
   if (plain) Py_XSETREF(shared.plain_aval, Py_NewRef(aval));
   return plain;
 }
@@ -109,16 +109,17 @@ static int array_getbuffer(PyObject *array, Py_buffer *view, int flags) {
   view->obj = NULL;
   if (aval != NULL && is_plain_type(aval)) {
     if (memory != NULL && view_memory(memory, view, flags) == 0) return 0;
-    PyErr_Clear();
-    if (buffer != NULL && is_readable(buffer) &&
+    clear_exception();
+    if (buffer != NULL && !PyErr_Occurred() && is_readable(buffer) &&
         PyObject_GetBuffer(buffer, view, flags) == 0) {
       use_native_format(view);
       return 0;
     }
-    PyErr_Clear();
+    clear_exception();
   }
-  PyErr_SetString(PyExc_BufferError,
-                  "Array: a view of the memory requires a computed value of one of "
-                  "Python's own element types on the CPU; use numpy.asarray");
+  if (!PyErr_Occurred())
+    PyErr_SetString(PyExc_BufferError,
+                    "Array: a view of the memory requires a computed value of one of "
+                    "Python's own element types on the CPU; use numpy.asarray");
   return -1;
 }

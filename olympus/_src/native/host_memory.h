@@ -77,6 +77,7 @@ typedef struct {
   Block *block;
   PyObject *aval, *place; /* what it holds, and the device that has it */
   PyObject *buffer;       /* jaxlib's, or NULL until one is needed */
+  int was_lent;           /* a copy, to a program that needs a buffer */
 } HostMemory;
 
 static PyTypeObject *memory_base;
@@ -85,14 +86,21 @@ static inline int is_memory(PyObject *object) {
   return Py_IS_TYPE(object, shared.memory_type);
 }
 
-static PyObject *memory_new(Block *block, PyObject *aval, PyObject *place) {
+/* A memory of uninitialised bytes. */
+static HostMemory *memory_new(Py_ssize_t size, PyObject *aval, PyObject *place) {
   HostMemory *self = (HostMemory *)shared.memory_type->tp_alloc(shared.memory_type, 0);
   if (self == NULL) return NULL;
-  block->refs++;
-  self->block = block;
   self->aval = Py_NewRef(aval);
   self->place = Py_NewRef(place);
-  return (PyObject *)self;
+  if ((self->block = block_new(size)) == NULL) Py_CLEAR(self);
+  return self;
+}
+
+static HostMemory *memory_with(const void *bytes, Py_ssize_t size, PyObject *aval,
+                               PyObject *place) {
+  HostMemory *self = memory_new(size, aval, place);
+  if (self != NULL) memcpy(bytes_of(self->block), bytes, size);
+  return self;
 }
 
 /* Lets go of the bytes, which a program took; those of its buffer are not touched. */
@@ -125,20 +133,23 @@ static PyObject *memory_keep(PyObject *object, PyObject *buffer) {
   return Py_NewRef(self->buffer);
 }
 
+/* end(): lets go of the bytes; gives the buffer, which keeps them, or None. */
+static PyObject *memory_let_go(PyObject *object, PyObject *unused) {
+  (void)unused;
+  HostMemory *self = (HostMemory *)object;
+  memory_end(self);
+  return Py_NewRef(self->buffer != NULL ? self->buffer : Py_None);
+}
+
 /* make_memory(content, aval, place): a memory with a copy of bytes. */
 static PyObject *make_memory(PyObject *module, PyObject *args) {
   (void)module;
   Py_buffer content;
-  PyObject *aval, *place, *memory = NULL;
+  PyObject *aval, *place;
   if (!PyArg_ParseTuple(args, "y*OO", &content, &aval, &place)) return NULL;
-  Block *block = block_new(content.len);
-  if (block != NULL) {
-    memcpy(bytes_of(block), content.buf, content.len);
-    memory = memory_new(block, aval, place);
-    block_release(block);
-  }
+  HostMemory *memory = memory_with(content.buf, content.len, aval, place);
   PyBuffer_Release(&content);
-  return memory;
+  return (PyObject *)memory;
 }
 
 static PyObject *memory_has_ended(PyObject *object, void *unused) {
@@ -173,21 +184,20 @@ static PyObject *put_value(PyObject *module, PyObject *const *args, Py_ssize_t n
     PyErr_Clear();
     Py_RETURN_NONE;
   }
-  PyObject *memory = NULL, *array = NULL;
-  Block *block = block_new(content.len);
-  if (block != NULL) {
-    if (PyBuffer_ToContiguous(bytes_of(block), &content, content.len, 'C') == 0)
-      memory = memory_new(block, args[1], args[2]);
-    block_release(block);
-  }
+  PyObject *array = NULL;
+  HostMemory *memory = memory_new(content.len, args[1], args[2]);
+  if (memory != NULL &&
+      PyBuffer_ToContiguous(bytes_of(memory->block), &content, content.len, 'C') == 0)
+    array = new_array_in((PyObject *)memory, args[1], args[3]);
   PyBuffer_Release(&content);
-  if (memory != NULL) array = new_array_in(memory, args[1], args[3]);
   Py_XDECREF(memory);
   return array;
 }
 
 static PyMethodDef memory_methods[] = {
     {"bytes", memory_bytes, METH_NOARGS, "What keeps its bytes, and gives them to read."},
+    {"end", memory_let_go, METH_NOARGS,
+     "Lets go of its bytes; gives its buffer, which keeps them, or None."},
     {"keep", memory_keep, METH_O,
      "keep(buffer): its buffer, which is the first one that was kept."},
     {NULL}};
@@ -240,11 +250,15 @@ static PyObject *as_buffer(PyObject *operand) {
   return is_memory(operand) ? buffer_of_memory(operand) : Py_NewRef(operand);
 }
 
-/* Puts buffers in the place of operands. */
-static int use_buffers(PyObject *list) {
+/* Puts copies in the place of arrays that later calls take too, such as of numbers. */
+static int own_numbers(PyObject *list) {
   for (Py_ssize_t i = 0; i < PyList_GET_SIZE(list); i++) {
-    PyObject *buffer = as_buffer(PyList_GET_ITEM(list, i));
-    if (buffer == NULL || PyList_SetItem(list, i, buffer) < 0) return -1;
+    PyObject *item = PyList_GET_ITEM(list, i), *copy;
+    if (!Py_IS_TYPE(item, shared.array_type) ||
+        slot_of(item, shared.position) != shared.kept)
+      continue;
+    copy = PyObject_CallMethodNoArgs(item, names.copy);
+    if (copy == NULL || PyList_SetItem(list, i, copy) < 0) return -1;
   }
   return 0;
 }
@@ -256,7 +270,7 @@ static int use_buffers(PyObject *list) {
 static int is_readable(PyObject *buffer) {
   int readable =
       says(buffer, names.is_deleted, Py_False) && says(buffer, names.is_ready, Py_True);
-  if (!readable) PyErr_Clear();
+  if (!readable) clear_exception();
   return readable;
 }
 
@@ -264,7 +278,7 @@ static int is_readable(PyObject *buffer) {
    Whoever asks Python for anything before the value is read holds the block. */
 static char *memory_address(HostMemory *memory, int64_t size, Block **block) {
   if (memory->buffer != NULL && !says(memory->buffer, names.is_deleted, Py_False)) {
-    PyErr_Clear();
+    clear_exception();
     return NULL;
   }
   *block = memory->block; /* asked after the buffer, which another thread may delete */
@@ -282,7 +296,7 @@ static void attach_memory(PyObject *array, PyObject *buffer, PyObject *memory) {
     return;
   }
   Py_XSETREF(((HostMemory *)memory)->buffer, Py_NewRef(buffer));
-  Py_XSETREF(*position, Py_NewRef(shared.zero));
+  if (*position == NULL) *position = Py_NewRef(shared.zero);
   Py_SETREF(*parts, memory);
 }
 
@@ -290,13 +304,9 @@ static void attach_memory(PyObject *array, PyObject *buffer, PyObject *memory) {
 static void keep_copy(PyObject *array, PyObject *buffer, const Py_buffer *view,
                       PyObject *place) {
   if (view->len > MAX_COPIED || slot_of(array, shared.parts) != Py_None) return;
-  Block *block = block_new(view->len);
-  if (block != NULL) {
-    memcpy(bytes_of(block), view->buf, view->len);
-    PyObject *memory = memory_new(block, slot_of(array, shared.aval), place);
-    if (memory != NULL) attach_memory(array, buffer, memory);
-    block_release(block);
-  }
+  PyObject *aval = slot_of(array, shared.aval);
+  HostMemory *memory = memory_with(view->buf, view->len, aval, place);
+  if (memory != NULL) attach_memory(array, buffer, (PyObject *)memory);
   PyErr_Clear();
 }
 
@@ -311,7 +321,7 @@ static char *copy_foreign(PyObject *array, PyObject *buffer, int64_t size, Block
     return is_memory(memory) ? memory_address((HostMemory *)memory, size, block) : NULL;
   }
   Py_XDECREF(memory);
-  PyErr_Clear();
+  clear_exception();
   return NULL;
 }
 
@@ -319,10 +329,10 @@ static char *copy_foreign(PyObject *array, PyObject *buffer, int64_t size, Block
 static int is_elsewhere(PyObject *holder, PyObject *place) {
   if (!shared.several_devices) return 0;
   PyObject *mine = PyObject_GetAttr(place, names.place_sharding);
-  PyObject *its = PyObject_GetAttr(holder, names.sharding);
+  PyObject *its = mine == NULL ? NULL : PyObject_GetAttr(holder, names.sharding);
   int elsewhere = mine == NULL || its != mine;
   Py_XDECREF(mine);
   Py_XDECREF(its);
-  PyErr_Clear();
+  clear_exception();
   return elsewhere;
 }

@@ -9,6 +9,7 @@
    is a buffer like all others. */
 
 #define MAX_FREE_SLOTS 8 /* of a type */
+#define MAX_LENT 4096    /* bytes of an array that is copied to a slot */
 
 /* The type of a NumPy value that may be staged, or None; the first token is the
    settings, on which it depends. */
@@ -29,9 +30,8 @@ static PyObject *staged_type(Walk *walk, PyObject *value) {
 }
 
 static int unknown_or_failed(void) {
-  if (!PyErr_ExceptionMatches(PyExc_Exception)) return FAILED;
-  PyErr_Clear(); /* the Python path raises it with the argument's name */
-  return UNKNOWN;
+  clear_exception(); /* the Python path raises it with the argument's name */
+  return PyErr_Occurred() ? FAILED : UNKNOWN;
 }
 
 /* The array of a Python number that was an operand before; NULL, perhaps with an error, if
@@ -114,6 +114,12 @@ static int copy_narrowed(void *memory, PyObject *value, Py_ssize_t size) {
 /* Copies a value to the memory of a slot; 0, perhaps with an error, if it cannot. */
 static int copy_value(void *memory, PyObject *value, Py_ssize_t size) {
   Py_buffer from;
+  if (memory != NULL && is_memory(value)) {
+    Block *block;
+    char *bytes = memory_address((HostMemory *)value, size, &block);
+    if (bytes != NULL) memcpy(memory, bytes, size);
+    return bytes != NULL;
+  }
   if (memory == NULL || PyObject_GetBuffer(value, &from, PyBUF_STRIDED_RO) < 0) {
     if (memory != NULL) PyErr_Clear();
     return 0;
@@ -163,15 +169,6 @@ static void lay_back(PyObject *slots) {
   PyErr_Clear();
 }
 
-static int may_stage(PyObject *call) {
-  return Py_IS_TYPE(call, runner_type) && ((Runner *)call)->stages > 0;
-}
-
-static int has_kernels(PyObject *call) {
-  return Py_IS_TYPE(call, runner_type) && ((Runner *)call)->kernels != NULL &&
-         shared.kernels_after >= 0;
-}
-
 /* A new array of a value that has a type. */
 static PyObject *array_of(PyObject *value, PyObject *type) {
   PyObject *array = PyObject_CallOneArg(shared.as_operand, value);
@@ -183,51 +180,71 @@ static PyObject *array_of(PyObject *value, PyObject *type) {
   return NULL;
 }
 
-/* The bytes that a value of the host takes as an array of a type; -1 with an error set. */
-static Py_ssize_t size_as(PyObject *value, PyObject *type) {
+/* The memory of a NumPy argument; NULL, perhaps with an error, if it is not plainly
+   copied. */
+static PyObject *memory_of_value(Kernels *kernels, PyObject *value, PyObject *type) {
   PyObject *dtype = PyObject_GetAttr(type, names.dtype), *itemsize = NULL;
   if (dtype != NULL) itemsize = PyObject_GetAttr(dtype, names.itemsize);
   Py_XDECREF(dtype);
   Py_ssize_t bytes = itemsize == NULL ? -1 : PyLong_AsSsize_t(itemsize);
   Py_XDECREF(itemsize);
   Py_buffer view;
-  if (bytes < 0 || PyObject_GetBuffer(value, &view, PyBUF_STRIDED_RO) < 0) return -1;
-  Py_ssize_t n = view.itemsize > 0 ? view.len / view.itemsize : 0;
+  if (bytes < 0 || PyObject_GetBuffer(value, &view, PyBUF_STRIDED_RO) < 0) return NULL;
+  Py_ssize_t n = view.itemsize > 0 ? view.len / view.itemsize * bytes : 0;
   PyBuffer_Release(&view);
-  return n * bytes;
+  HostMemory *memory = memory_new(n, type, kernels->place);
+  if (memory != NULL && !copy_value(bytes_of(memory->block), value, n)) Py_CLEAR(memory);
+  return (PyObject *)memory;
 }
 
-/* The memory of a NumPy argument; NULL without an error if it is not plainly copied. */
-static PyObject *memory_of_value(Kernels *kernels, PyObject *value, PyObject *type) {
-  Py_ssize_t n = size_as(value, type);
-  Block *block = n < 0 ? NULL : block_new(n);
-  PyObject *memory = NULL;
-  if (block == NULL) return NULL;
-  if (copy_value(bytes_of(block), value, n)) memory = memory_new(block, type, kernels->place);
-  block_release(block);
+/* The buffer of a slot that holds a value, which is listed in `slots`; NULL, perhaps with
+   an error, if there is none for it. */
+static PyObject *stage(PyObject *type, PyObject *value, PyObject **slots) {
+  if (*slots == NULL && (*slots = PyList_New(0)) == NULL) return NULL;
+  PyObject *slot = take_slot(type, value), *buffer = NULL;
+  if (slot != NULL && PyList_Append(*slots, slot) == 0)
+    buffer = Py_NewRef(PyTuple_GET_ITEM(slot, 0));
+  Py_XDECREF(slot);
+  return buffer;
+}
+
+/* The memory of an array of which a copy is lent, instead of making a buffer: not twice,
+   as the buffer would be used again. */
+static HostMemory *lendable(PyObject *operand) {
+  HostMemory *memory = Py_IS_TYPE(operand, shared.array_type) ? memory_of(operand) : NULL;
+  if (memory == NULL || memory->buffer != NULL || memory->block == NULL ||
+      memory->was_lent || memory->block->size == 0 || memory->block->size > MAX_LENT ||
+      !is_plain_type(memory->aval))
+    return NULL;
+  memory->was_lent = 1;
   return memory;
+}
+
+/* Puts buffers in the place of operands; `slots` is NULL, or lists slots among them. */
+static int use_buffers(Runner *self, PyObject *list, PyObject **slots) {
+  int stages = slots != NULL && self->stages > 0 && shared.stages && !shared.several_devices;
+  for (Py_ssize_t i = 0; i < PyList_GET_SIZE(list); i++) {
+    PyObject *operand = PyList_GET_ITEM(list, i), *buffer = NULL;
+    HostMemory *memory = stages ? lendable(operand) : NULL;
+    if (memory != NULL) buffer = stage(memory->aval, (PyObject *)memory, slots);
+    if (buffer == NULL && !PyErr_Occurred()) buffer = as_buffer(operand);
+    if (buffer == NULL || PyList_SetItem(list, i, buffer) < 0) return -1;
+  }
+  return 0;
 }
 
 /* Puts operands in the place of NumPy arguments; notes slots that it takes in `slots`. */
 static int place_hosts(PyObject *call, PyObject *buffers, PyObject **slots) {
+  Runner *runner = Py_IS_TYPE(call, runner_type) ? (Runner *)call : NULL;
+  PyObject *kernels =
+      runner == NULL || shared.kernels_after < 0 ? NULL : runner->kernels;
   for (Py_ssize_t i = 0; i < PyList_GET_SIZE(buffers); i++) {
-    PyObject *item = PyList_GET_ITEM(buffers, i), *buffer = NULL, *slot = NULL;
+    PyObject *item = PyList_GET_ITEM(buffers, i), *buffer = NULL;
     if (!PyTuple_CheckExact(item)) continue;
     PyObject *value = PyTuple_GET_ITEM(item, 1), *type = PyTuple_GET_ITEM(item, 0);
-    if (has_kernels(call)) {
-      buffer = memory_of_value((Kernels *)((Runner *)call)->kernels, value, type);
-      if (buffer == NULL && PyErr_Occurred()) return FAILED;
-    } else if (may_stage(call)) {
-      if (*slots == NULL) TRY((*slots = PyList_New(0)) == NULL ? -1 : 0);
-      slot = take_slot(type, value);
-      if (slot == NULL && PyErr_Occurred()) return FAILED;
-    }
-    if (slot != NULL) {
-      if (PyList_Append(*slots, slot) == 0) buffer = Py_NewRef(PyTuple_GET_ITEM(slot, 0));
-      Py_DECREF(slot);
-    } else if (buffer == NULL) {
-      buffer = array_of(value, type);
-    }
+    if (kernels != NULL) buffer = memory_of_value((Kernels *)kernels, value, type);
+    else if (runner != NULL && runner->stages > 0) buffer = stage(type, value, slots);
+    if (buffer == NULL && !PyErr_Occurred()) buffer = array_of(value, type);
     TRY(buffer == NULL ? -1 : PyList_SetItem(buffers, i, buffer));
   }
   return WALKED;

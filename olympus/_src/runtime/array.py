@@ -41,6 +41,8 @@ from olympus._src.runtime.versions import Device
 _SOURCES = frozenset([LocalParts, HostMemory])
 # In the place of one, in arrays over memory that others may write to.
 _SHARED: Any = ...
+# In the place of a position, in arrays that are kept for later calls.
+_KEPT = -1
 
 
 class ArrayImpl:
@@ -54,7 +56,7 @@ class ArrayImpl:
 
     # `_keys` is set only while `debug_key_reuse` follows random keys. A part of another
     # array, or a value in host memory, has no buffer at first: `_parts` makes that, of
-    # the part in `_position`; else it is None.
+    # the part in `_position`; else it is None, and a position says only `_KEPT`.
     __slots__ = (
         "__weakref__",
         "_committed",
@@ -72,9 +74,9 @@ class ArrayImpl:
     def __init__(self, buffer: Any, aval: Any, committed: bool = False) -> None:
         self._own_buffer = buffer
         self._parts = None
-        self.aval = aval
         self._committed = committed
         self._host: np.ndarray | None = None
+        self.aval = aval  # the last field: `live_arrays` may find it half made
 
     @property
     def _buffer(self) -> Any:
@@ -107,6 +109,14 @@ class ArrayImpl:
             return self._own_buffer
         except AttributeError:
             return self._parts or self._own_buffer
+
+    def _keep(self) -> None:
+        """Notes that later calls take it too, so that donating it donates a copy."""
+        self._position = _KEPT
+
+    def _is_kept(self) -> bool:
+        """Whether later calls take it too."""
+        return getattr(self, "_position", 0) == _KEPT
 
     def _share(self) -> None:
         """Notes that others may write to its memory, so that nobody keeps a copy."""
@@ -264,13 +274,13 @@ class ArrayImpl:
     def delete(self) -> None:
         """Frees its memory now; any later use is an error."""
         self._host = None
-        if not self.is_deleted():
+        memory = self._parts
+        if type(memory) is HostMemory:
+            buffer = memory.end()
+            if buffer is not None:
+                transfer.delete_buffer(buffer)
+        elif not self.is_deleted():
             transfer.delete_buffer(self._buffer)
-
-    def surrender(self) -> Any:
-        """Its buffer, to be donated: the view of it that is kept here is dropped."""
-        self._host = None
-        return self._buffer
 
     def _check_alive(self) -> None:
         if self._holder.is_deleted():
@@ -591,11 +601,11 @@ class Shard:
         if type(parts) is not LocalParts:
             return parts
         part: ArrayImpl = _new(ArrayImpl)
-        part.aval = parts.aval
         part._committed = True
         part._host = None
         part._parts = parts
         part._position = self._place[0]
+        part.aval = parts.aval
         if parts.are_large:
             part._take_buffer()
         return part
@@ -724,9 +734,34 @@ def rows(array: ArrayImpl, step: int = 1, sharding: Any = None) -> Iterator[Arra
         yield out
 
 
+def over_memory_of(array: ArrayImpl, aval: Any, committed: bool) -> ArrayImpl:
+    """Another array over the same buffer."""
+    other = ArrayImpl(array._buffer, aval, committed)
+    if array._parts is _SHARED:
+        other._share()
+    if array._is_kept():
+        other._keep()
+    return other
+
+
+def _copy_buffer(array: ArrayImpl) -> Any:
+    device = array.single_device
+    if device is None or not array._is_kept():
+        return transfer.copy_buffer(array._buffer)
+    # Of a number it takes less time to make another one.
+    with guards.lift():
+        place, value = placement_of(device), array.words()
+        return transfer.to_device(value, array.aval.storage, place, array._committed)
+
+
 def _copy_array(array: ArrayImpl) -> ArrayImpl:
     array._check_alive()
-    copy = ArrayImpl(transfer.copy_buffer(array._buffer), array.aval, array._committed)
+    memory, copy = array._parts, None
+    if type(memory) is HostMemory and array.aval.storage is array.aval:
+        value, place = array.words(), memory.place
+        copy = host_results.put(value, array.aval, place, array._committed)
+    if copy is None:
+        copy = ArrayImpl(_copy_buffer(array), array.aval, array._committed)
     if hasattr(array, "_keys"):
         copy._follow(array._keys)
     return copy

@@ -153,7 +153,8 @@ def load(
     if cache is None:
         if is_on():
             compile_notes.add(_why_unused(options))
-        return build(_code(text), devices, built, options, callbacks)
+        loaded = build(_code(text), devices, built, options, callbacks)
+        return _keep_bytes(loaded, text, devices[0])
     from olympus._src.runtime import cache_key
 
     key = cache_key.key(_code(text), built, devices[0])
@@ -307,12 +308,35 @@ def _compile(
     compile_now: Any,
     device: Any,
     parts: Any,
-) -> tuple[LoadedExecutable, int]:
+) -> tuple[LoadedExecutable | StoredProgram, int]:
     """The program, compiled and kept, and its size in the cache; 0 if not there."""
     start = time.perf_counter()
     loaded = compile_now()
     seconds = time.perf_counter() - start
-    return loaded, _keep(cache, key, _name(_code(text)), loaded, seconds, device, parts)
+    size = _keep(cache, key, _name(_code(text)), loaded, seconds, device, parts)
+    return _keep_bytes(loaded, text, device), size
+
+
+# Of a program, on every CPU device.
+_MOST_KEPT_BYTES = 1 << 17
+
+
+def _keep_bytes(
+    loaded: LoadedExecutable, text: str | bytes, device: Any
+) -> LoadedExecutable | StoredProgram:
+    """The program, with its bytes where jaxlib would not write them any more.
+
+    It does not of a program for a CPU that sorts and has run.
+    """
+    if device.platform != "cpu" or b"stablehlo.sort" not in _code(text):
+        return loaded
+    try:
+        program = compiling.serialize(loaded)
+    except XlaRuntimeError:
+        return loaded
+    if len(program) > _MOST_KEPT_BYTES:
+        return loaded
+    return StoredProgram(loaded, lambda: program)
 
 
 def _load_entry(

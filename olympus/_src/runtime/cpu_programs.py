@@ -13,6 +13,7 @@ is refused. (XLA's `executable.proto`, `thunk.proto`, `hlo.proto`, `xla_data.pro
 
 from __future__ import annotations
 
+import json
 import math
 from typing import NamedTuple
 
@@ -31,6 +32,8 @@ from olympus._src.runtime.xla_messages import (
 )
 
 _MAX_STEPS = 512
+_MAX_SORTED = 1 << 9  # elements along an axis
+_MAX_ITERATIONS = 1 << 13  # of loops inside of kernels, each of a few nanoseconds
 
 # XLA's numbers of element types.
 _DTYPES = {
@@ -85,11 +88,16 @@ class Slice(NamedTuple):
 
 
 class Step(NamedTuple):
-    """A kernel that is called, or, without a name, a copy from one slice to another."""
+    """A kernel that is called, or, without a name, a copy from one slice to another.
+
+    One that sorts compares elements, of slices with `groups` elements along the axis,
+    and along all before and after it.
+    """
 
     kernel: str
     groups: tuple[int, int, int]
     slices: list[Slice]
+    sorts: bool = False
 
 
 class Program(NamedTuple):
@@ -127,8 +135,7 @@ def read_program(serialized: bytes) -> Program:
     compiled = message(read(serialized[start + size :]), 1)
     if number(compiled, 5) != _KERNELS:
         raise Refused
-    module = message(message(compiled, 1), 1)
-    entry = _Entry(module)
+    entry = _Entry(message(message(compiled, 1), 1))
     allocations = _Allocations(message(compiled, 2), entry)
     steps = allocations.copies + _read_steps(message(compiled, 6), allocations)
     objects = [content(read(each), 1) for each in compiled.get(8, ())]
@@ -161,62 +168,109 @@ def _read_type(shape: Fields) -> Type:
 _Value = tuple[int, tuple[int, ...]]
 
 
+class _Computation:
+    """A computation of a module.
+
+    Attributes:
+      name: its number.
+      root: that of the instruction which gives its results.
+      instructions: by their numbers.
+    """
+
+    def __init__(self, fields: Fields) -> None:
+        self.name, self.root = number(fields, 5), number(fields, 6)
+        rows = map(read, fields.get(2, ()))
+        self.instructions = {number(each, 35): each for each in rows}
+
+    def instruction(self, name: int) -> Fields:
+        """That of a number, or of one within the computation."""
+        for number_of_all in (name, self.name << 32 | name):
+            if number_of_all in self.instructions:
+                return self.instructions[number_of_all]
+        raise Refused
+
+
 class _Entry:
-    """The entry computation of a module: its operands, its results, and what they are.
+    """A module, as its entry computation: operands, results, and what they are.
 
     Attributes:
       operands, results: their types.
       values: what each result is.
+
+    Raises:
+      Refused: it has loops of which is not known that they are short.
     """
 
     def __init__(self, module: Fields) -> None:
-        computation = _entry_computation(module)
-        self._instructions: dict[int, Fields] = {}
+        rows = [_Computation(read(each)) for each in module.get(3, ())]
+        self._computations = {each.name: each for each in rows}
+        entry = self._computations[number(module, 6)]
         parameters: dict[int, Type] = {}
-        for each in computation.get(2, ()):
-            instruction = read(each)
-            self._instructions[number(instruction, 35)] = instruction
+        for instruction in entry.instructions.values():
             if content(instruction, 2) == b"parameter":
                 shape = message(instruction, 3)
                 parameters[number(instruction, 9)] = _read_type(shape)
         self.operands = [parameters[n] for n in range(len(parameters))]
-        root = number(computation, 6)
-        shape = message(self._instruction(root), 3)
-        if number(shape, 2) == _TUPLE:
-            self.results = [_read_type(read(part)) for part in shape.get(4, ())]
-            self.values = [self._resolve(root, (i,)) for i in range(len(self.results))]
-        else:
-            self.results = [_read_type(shape)]
-            self.values = [self._resolve(root, ())]
-
-    def _instruction(self, name: int) -> Fields:
-        instruction = self._instructions.get(name)
-        if instruction is not None:
-            return instruction
-        # By its number within the computation.
-        names = [n for n in self._instructions if n & 0xFFFFFFFF == name]
-        if len(names) != 1:
+        if self._count_iterations(entry) > _MAX_ITERATIONS:
             raise Refused
-        return self._instructions[names[0]]
+        shape = message(entry.instruction(entry.root), 3)
+        is_tuple = number(shape, 2) == _TUPLE
+        shapes = list(map(read, shape.get(4, ()))) if is_tuple else [shape]
+        self.results = [_read_type(each) for each in shapes]
+        indices = [(i,) if is_tuple else () for i in range(len(shapes))]
+        self.values = [self._resolve(entry, entry.root, index) for index in indices]
 
-    def _resolve(self, name: int, index: tuple[int, ...]) -> _Value:
+    def _count_iterations(self, computation: _Computation) -> int:
+        """Those of all loops, which a kernel may contain."""
+        total = 0
+        for instruction in computation.instructions.values():
+            names = numbers(instruction, 38)
+            inner = sum(self._count_iterations(self._computations[n]) for n in names)
+            opcode = content(instruction, 2)
+            if opcode == b"conditional":  # of which one branch may take longer
+                raise Refused
+            if opcode == b"while":
+                inner = _read_count(instruction) * (1 + inner)
+            total += inner
+        return total
+
+    def _resolve(
+        self, where: _Computation, name: int, index: tuple[int, ...]
+    ) -> _Value:
         """The instruction that makes a value, past those that only name it."""
-        instruction = self._instruction(name)
+        instruction = where.instruction(name)
         opcode, operands = content(instruction, 2), numbers(instruction, 36)
         if opcode == b"tuple" and index:
-            return self._resolve(operands[index[0]], index[1:])
+            return self._resolve(where, operands[index[0]], index[1:])
         if opcode == b"get-tuple-element":
-            return self._resolve(operands[0], (number(instruction, 13), *index))
+            return self._resolve(where, operands[0], (number(instruction, 13), *index))
         if opcode == b"bitcast":
-            return self._resolve(operands[0], index)
-        return number(instruction, 35), index
+            return self._resolve(where, operands[0], index)
+        if opcode != b"call":
+            return number(instruction, 35), index
+        called = self._computations[numbers(instruction, 38)[0]]
+        inner, index = self._resolve(called, called.root, index)
+        maker = called.instruction(inner)
+        if content(maker, 2) == b"parameter":
+            return self._resolve(where, operands[number(maker, 9)], index)
+        return inner, index
 
     def constant(self, name: int, index: tuple[int, ...]) -> bytes | None:
         """The value of a constant that an instruction makes; None if it is none."""
-        instruction = self._instructions.get(name)
-        if instruction is None or index or content(instruction, 2) != b"constant":
-            return None
-        return _read_literal(message(instruction, 8))
+        for computation in self._computations.values():
+            instruction = computation.instructions.get(name)
+            is_constant = instruction and content(instruction, 2) == b"constant"
+            if instruction and is_constant and not index:
+                return _read_literal(message(instruction, 8))
+        return None
+
+
+def _read_count(loop: Fields) -> int:
+    """The iterations of a loop."""
+    config = json.loads(content(loop, 43) or b"{}")
+    if "known_trip_count" not in config:
+        raise Refused
+    return int(config["known_trip_count"]["n"])
 
 
 def _read_literal(literal: Fields) -> bytes | None:
@@ -245,14 +299,6 @@ _LITERALS = {
     "complex64": (12, True),
     "bfloat16": (13, True),
 }
-
-
-def _entry_computation(module: Fields) -> Fields:
-    computations = map(read, module.get(3, ()))
-    entries = [each for each in computations if number(each, 5) == number(module, 6)]
-    if len(entries) != 1:
-        raise Refused
-    return entries[0]
 
 
 class _Allocations:
@@ -286,7 +332,8 @@ class _Allocations:
         index, size = number(allocation, 1), number(allocation, 2)
         is_of_one_kernel, is_table = number(allocation, 3), number(allocation, 11)
         is_operand, is_result = number(allocation, 5), number(allocation, 7)
-        if is_of_one_kernel or is_table:  # of addresses
+        # A table of addresses is made for nobody; other memory may have one in it.
+        if is_of_one_kernel or (is_table and (is_operand or is_result)):
             return
         if number(allocation, 12):
             self._add_constant(index, size, _held_values(allocation, buffers))
@@ -361,11 +408,44 @@ def _read_steps(sequence: Fields, allocations: _Allocations) -> list[Step]:
             steps.append(_read_copy(message(thunk, 12), allocations))
         elif kind == b"call":
             steps += _read_steps(message(message(thunk, 3), 1), allocations)
+        elif kind == b"sort":
+            steps += _read_sort(message(thunk, 5), allocations)
+        elif kind == b"while":
+            steps += _read_loop(message(thunk, 10), allocations)
         else:
             raise Refused
     if len(steps) > _MAX_STEPS:
         raise Refused
     return steps
+
+
+def _read_loop(loop: Fields, allocations: _Allocations) -> list[Step]:
+    """The steps of all iterations, whose number is known, past its condition."""
+    count = message(loop, 3)
+    body = _read_steps(message(loop, 2), allocations)
+    if number(count, 2) != 1 or number(count, 1) * len(body) > _MAX_STEPS:
+        raise Refused
+    return body * number(count, 1)
+
+
+def _read_sort(sort: Fields, allocations: _Allocations) -> list[Step]:
+    """The step that sorts; only one way of it is right where equal ones keep order."""
+    operands = list(map(read, sort.get(5, ())))
+    kind = _read_type(message(operands[0], 1))
+    axis = number(sort, 1)
+    is_known = sort.keys() <= {1, 2, 3, 4, 5} and number(sort, 2) == 1
+    if not is_known or axis >= len(kind.shape) or kind.shape[axis] > _MAX_SORTED:
+        raise Refused
+    slices = []
+    for each in operands:
+        part, its = allocations.slice(message(each, 2)), _read_type(message(each, 1))
+        if its.shape != kind.shape or its.nbytes != part.size:
+            raise Refused
+        slices.append(part)
+    before, after = math.prod(kind.shape[:axis]), math.prod(kind.shape[axis + 1 :])
+    groups = kind.shape[axis], before, after
+    name = content(sort, 4).decode()
+    return [Step(name, groups, slices, sorts=True)] if math.prod(groups) else []
 
 
 def _read_kernel(kernel: Fields, allocations: _Allocations) -> Step:

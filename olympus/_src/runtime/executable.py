@@ -352,6 +352,8 @@ class Executable:
 
     def _find_kernels(self) -> Any:
         """The kernels of a small program, to be called without XLA's runtime."""
+        if self._kernels is _UNKNOWN and not self._is_small():
+            self._kernels = None
         if self._kernels is _UNKNOWN:
             self._kernels = host_kernels.find(
                 self.serialize(),
@@ -360,6 +362,17 @@ class Executable:
                 placement_of(self.devices[0]),
             )
         return self._kernels
+
+    def _is_small(self) -> bool:
+        """Whether operands and results are, as they must be that kernels work on."""
+        most = host_kernels.MAX_BYTES
+        results = [aval.storage for aval in self.out_avals]
+        if sum(each.size * each.dtype.itemsize for each in results) > most:
+            return False
+        stats = self.memory_analysis()  # which is told sooner than the whole program
+        if stats is None:
+            return True
+        return stats.argument_size_in_bytes + stats.output_size_in_bytes <= most
 
     def _run_raw(self, buffers: list[Any]) -> list[Any]:
         results = self.loaded.execute_sharded(buffers)

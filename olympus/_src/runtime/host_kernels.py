@@ -26,7 +26,7 @@ from olympus._src.runtime import cpu_programs, object_code, transfer
 from olympus._src.runtime.shardings import Placement
 
 # Of operands and results together. Copying more than that takes longer than all else.
-_MAX_BYTES = 1 << 17
+MAX_BYTES = 1 << 17
 # Nobody else runs while kernels do.
 _MAX_SECONDS = 20e-6
 # Of comparing kernels of which none was that fast.
@@ -68,12 +68,14 @@ def _check_results(results: list[cpu_programs.Type], out_avals: Sequence[Any]) -
 
 def _load(program: cpu_programs.Program, place: Placement) -> Any:
     sizes = [each.nbytes for each in (*program.operands, *program.results)]
-    if sum(sizes) + program.between > _MAX_BYTES:
+    if sum(sizes) + program.between > MAX_BYTES:
         raise cpu_programs.Refused
     image = object_code.link(program.objects, _find_symbol)
     steps = array.array("q")
     for step in program.steps:
         start = image.functions[step.kernel] if step.kernel else -1
+        if step.sorts:
+            start = -2 - start
         steps.extend((start, *step.groups, len(step.slices)))
         for part in step.slices:
             steps.extend(part)
@@ -94,9 +96,14 @@ def _load(program: cpu_programs.Program, place: Placement) -> Any:
 SYMBOL_VERSIONS = {
     "atan2": "GLIBC_2.2.5",
     "atan2f": "GLIBC_2.2.5",
+    "cbrt": "GLIBC_2.2.5",
+    "cbrtf": "GLIBC_2.2.5",
     "cos": "GLIBC_2.2.5",
     "cosf": "GLIBC_2.2.5",
+    "erf": "GLIBC_2.2.5",
     "exp": "GLIBC_2.2.5",
+    "exp2": "GLIBC_2.2.5",
+    "exp2f": "GLIBC_2.27",
     "expf": "GLIBC_2.27",
     "fmod": "GLIBC_2.2.5",
     "fmodf": "GLIBC_2.2.5",
@@ -108,6 +115,8 @@ SYMBOL_VERSIONS = {
     "pow": "GLIBC_2.2.5",
     "powf": "GLIBC_2.27",
     "sin": "GLIBC_2.2.5",
+    "sincos": "GLIBC_2.2.5",
+    "sincosf": "GLIBC_2.2.5",
     "sinf": "GLIBC_2.2.5",
     "tan": "GLIBC_2.2.5",
     "tanf": "GLIBC_2.2.5",
@@ -196,4 +205,14 @@ def _subnormal_numbers(kind: cpu_programs.Type, seed: int) -> np.ndarray:
     return (_small_numbers(kind, seed) * least).astype(kind.dtype)
 
 
-_MAKERS = (_random_bits, _small_numbers, _subnormal_numbers)
+def _special_numbers(kind: cpu_programs.Type, seed: int) -> np.ndarray:
+    """Elements that are NaN, infinite, zeros of both signs, the largest, or one."""
+    if kind.dtype.kind in "biu":
+        return _small_numbers(kind, ~seed)
+    largest = float(ml_dtypes.finfo(kind.dtype).max)
+    values = [0.0, -0.0, np.nan, -np.nan, np.inf, -np.inf, largest, 1.0]
+    chosen = random.Random(seed).choices(values, k=math.prod(kind.shape))
+    return np.array(chosen).astype(kind.dtype).reshape(kind.shape)
+
+
+_MAKERS = (_random_bits, _small_numbers, _subnormal_numbers, _special_numbers)

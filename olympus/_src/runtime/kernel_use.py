@@ -14,6 +14,7 @@ from olympus._src.foundation import compiler_settings as compiler
 from olympus._src.foundation import setting_states
 
 _NEVER = -1
+_MOST = (1 << 31) - 1  # no program runs so often
 
 _setting = compiler.host_kernels_after
 
@@ -31,7 +32,8 @@ def apply() -> None:
     """Tells the part in C."""
     if native.calls is not None:
         is_watched = _State.recordings > 0 or _State.is_guarded
-        native.calls.use_kernels(_NEVER if is_watched else max(_State.after, _NEVER))
+        after = _NEVER if is_watched else _State.after
+        native.calls.use_kernels(min(max(after, _NEVER), _MOST))
 
 
 def note_recording(n: int) -> None:

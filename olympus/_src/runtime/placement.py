@@ -17,7 +17,7 @@ from olympus._src.runtime import (
     versions,
     waiting,
 )
-from olympus._src.runtime.array import ArrayImpl
+from olympus._src.runtime.array import ArrayImpl, over_memory_of
 from olympus._src.runtime.shardings import (
     Placement,
     default_placement,
@@ -112,6 +112,13 @@ def as_buffers(operands: Iterable[Any]) -> list[Any]:
     return [x._buffer if type(x) is ArrayImpl else x for x in operands]
 
 
+def as_own_buffers(operands: Iterable[Any]) -> list[Any]:
+    """The same for a program that takes some for its own: copies of what is kept."""
+    return as_buffers(
+        [x.__copy__() if type(x) is ArrayImpl and x._is_kept() else x for x in operands]
+    )
+
+
 def view_of(array: ArrayImpl) -> np.ndarray:
     """A read-only view of a computed array on one device of the CPU.
 
@@ -148,7 +155,7 @@ def copy_to_device(array: ArrayImpl, device: Device) -> ArrayImpl:
     if array.single_device == device and kind in (None, place.sharding.memory_kind):
         if array._committed:
             return array
-        return ArrayImpl(buffer, array.aval, True)
+        return over_memory_of(array, array.aval, True)
     return ArrayImpl(_move_array(array, place), array.aval, True)
 
 
@@ -170,7 +177,7 @@ def divide(array: ArrayImpl, sharding: Any) -> ArrayImpl:
     array._check_alive()
     buffer = array._buffer
     if buffer._sharding is sharding:
-        return array if array._committed else ArrayImpl(buffer, array.aval, True)
+        return array if array._committed else over_memory_of(array, array.aval, True)
     stored = array.aval.storage
     if buffer._sharding.is_equivalent_to(sharding, len(stored.shape)):
         buffer = versions.rewrap_buffer(buffer, stored, sharding)
