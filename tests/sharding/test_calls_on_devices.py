@@ -10,7 +10,12 @@ import olympus.numpy as jnp
 from olympus import lax, nn
 from olympus._src import native
 from olympus._src.interpreters import evaluate
-from olympus.sharding import NamedSharding, PartitionSpec, SingleDeviceSharding
+from olympus.sharding import (
+    AxisType,
+    NamedSharding,
+    PartitionSpec,
+    SingleDeviceSharding,
+)
 
 pytestmark = pytest.mark.eight_devices
 
@@ -144,6 +149,21 @@ def test_arrays_over_a_mesh_beside_numbers():
         for out in (x * 2, 2 * x, jnp.maximum(0, x), x + VALUES, jnp.clip(x, 0, 1)):
             assert len(out.devices()) == 4
     np.testing.assert_array_equal(x * 2 + VALUES, 3 * VALUES)
+
+
+@pytest.mark.parametrize("axis_types", [AxisType.Auto, AxisType.Explicit])
+def test_functions_of_divided_arrays_divide_alike_in_each_call(axis_types):
+    mesh = olympus.make_mesh((4,), ("x",), axis_types=(axis_types,))
+    for spec in (PartitionSpec("x"), PartitionSpec()):
+        x = olympus.device_put(VALUES, NamedSharding(mesh, spec))
+        for fun in (jnp.negative, jnp.sum, jnp.tanh, jnp.square):
+            first = fun(x)
+            for _ in range(10):
+                out = fun(x)
+                assert out.sharding == first.sharding
+                assert out.aval is first.aval
+                assert out.committed == first.committed
+                np.testing.assert_array_equal(out, first)
 
 
 # -- jit -------------------------------------------------------------------------------

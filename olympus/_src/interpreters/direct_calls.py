@@ -28,6 +28,7 @@ from olympus._src.interpreters import (
 )
 from olympus._src.interpreters.compiled_programs import build
 from olympus._src.runtime import client
+from olympus._src.sharding.division import Division
 
 F = TypeVar("F", bound=Callable[..., Any])
 ArrayImpl = concrete_arrays.ArrayImpl
@@ -120,9 +121,10 @@ def _find_runner(
     in_avals = [x.aval for x in arrays]
     if evaluate.handle_keys(in_avals):
         return None
-    # Keys tell where arrays lie; the program takes them as they are.
+    # Keys tell where arrays lie. A program of one device takes them as they are.
     place = concrete_arrays.common_device(arrays)
-    if not concrete_arrays.are_all_on(arrays, place):
+    is_divided = isinstance(place, Division)
+    if not is_divided and not concrete_arrays.are_all_on(arrays, place):
         return None
     kind: Any = None
 
