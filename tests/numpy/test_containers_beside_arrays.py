@@ -47,6 +47,27 @@ def test_results_are_lists_or_tuples(case):
     assert type(results["traced"]) is (list if case in LISTS else tuple)
 
 
+UNCHANGED = {
+    "abs": lambda: onp.abs(True),
+    "max": lambda: onp.max(True),
+    "sum": lambda: onp.sum(1.5),
+    "prod": lambda: onp.prod(np.int32(2), initial=1),
+    "nanmin": lambda: onp.nanmin(2),
+    "round": lambda: onp.round(np.int32(2)),
+    "imag": lambda: onp.imag(np.float32(2)),
+    "array_equal": lambda: onp.array_equal(V, M),
+    "lexsort": lambda: onp.lexsort([np.int32(1)]),
+}
+
+
+@pytest.mark.parametrize("case", UNCHANGED)
+def test_scalars_in_traces_are_arrays(case):
+    results = []
+    olympus.eval_shape(lambda: results.append(UNCHANGED[case]()))
+    assert isinstance(results[0], olympus.Array)
+    assert not results[0].weak_type
+
+
 def test_lists_outside_of_traces_too():
     assert type(lax.top_k(V, 2)) is list
     assert type(onp.atleast_1d(V, 1.0)) is tuple

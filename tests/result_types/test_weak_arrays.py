@@ -16,6 +16,7 @@ from olympus.scipy import linalg, stats
 V, N = lax.full((3,), 0.5), lax.full((3,), 2)  # weak vectors
 M = lax.full((3, 3), 0.5)
 S = lax.full((), 0.5)  # a weak scalar
+B = lax.lt(V, V)  # a weak boolean
 I = jnp.arange(1, 4)  # noqa: E741
 F = jnp.asarray([0.25, 0.5, 0.75])
 
@@ -56,6 +57,30 @@ STRONG = [
     "linalg.toeplitz(I, 0.5)",
     "linalg.hankel(V)",
     "linalg.hankel(N, V)",
+    "jnp.diagonal(M)",
+    "jnp.diag(M)",
+    "jnp.linalg.diagonal(M)",
+    "jnp.array_equal(V, V)",
+    "jnp.array_equal(0.5, 2)",
+    "jnp.array_equiv(V, S)",
+    "jnp.isinf(V)",
+    "jnp.isposinf(0.5)",
+    "jnp.isneginf(V)",
+    "jnp.signbit(N)",
+    "jnp.logical_and(V, S)",
+    "jnp.sin(B)",
+    "jnp.add(B, B)",
+    "linalg.eigh_tridiagonal(V, V[:2], eigvals_only=True)",
+    "linalg.lu(M)[0]",
+    "jnp.linalg.lstsq(M, V)[0]",
+    "stats.gamma.cdf(V, V)",
+    "stats.chi2.sf(V, 2)",
+    "stats.cauchy.pdf(V)",
+    "stats.bernoulli.ppf(V, 0.5)",
+    "stats.norm.logpdf(F, 0.5)",
+    "grad(lambda y: V.at[0].add(y).sum())(F[0])",
+    "grad(lambda x: x.at[0].add(S).sum())(F)",
+    "grad(lambda y: (V.at[0].mul(y) * V).sum())(F[0])",
 ]
 WEAK = [
     "jnp.deg2rad(2)",
@@ -75,13 +100,41 @@ WEAK = [
     "stats.beta.pdf(0.5, 0.5, 0.5)",
     "stats.expon.logpdf(V)",
     "stats.uniform.logpdf(I, 0.5)",
+    "jnp.logical_or(S, 2)",
+    "lax.lt(S, S)",
+    "jnp.diagonal(M, 1)",
+    "jnp.diag(M[:2])",
+    "jnp.diag(M, -1)",
+    "jnp.linalg.diagonal(M[None])",
+    "jnp.linalg.diagonal(M, offset=1)",
+    "jnp.linalg.cholesky(M)",
+    "jnp.linalg.eigh(M)[1]",
+    "jnp.linalg.eigvals(M)",
+    "jnp.linalg.svd(M)[1]",
+    "jnp.linalg.qr(N[None])[1]",
+    "jnp.linalg.solve(M, V)",
+    "jnp.linalg.lstsq(M, V)[3]",
+    "lax.linalg.lu(M)[2]",
+    "lax.linalg.triangular_solve(M, M)",
+    "linalg.lu(M)[2]",
+    "linalg.cho_solve((M, True), V)",
+    "stats.gamma.cdf(S, S)",
+    "stats.gamma.sf(True, False)",
+    "stats.cauchy.pdf(0.5)",
+    "stats.norm.logpdf(0.5, I)",
+    "stats.pareto.logcdf(V, 2)",
+    "grad(lambda y: F.at[0].add(y).sum())(S)",
+    "grad(lambda x: x.at[0].add(F[0]).sum())(V)",
+    "grad(lambda x: (x.at[0].set(S) * x).sum())(V)",
+    "grad(lambda y: (V.at[0].set(y) * V).sum())(S)",
 ]
 
 
 @pytest.mark.parametrize("text", STRONG + WEAK)
 def test_results_are_as_weak_as_recorded(text: str) -> None:
-    names = {"jnp": jnp, "stats": stats, "linalg": linalg}
-    names |= {"V": V, "N": N, "M": M, "S": S, "I": I, "F": F}
+    names = {"jnp": jnp, "lax": lax, "stats": stats, "linalg": linalg}
+    names |= {"V": V, "N": N, "M": M, "S": S, "B": B, "I": I, "F": F}
+    names["grad"] = olympus.grad
     found: list[bool] = []
     olympus.eval_shape(lambda: found.append(eval(text, names).aval.weak_type))
     assert found == [text in WEAK]

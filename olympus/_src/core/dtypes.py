@@ -526,7 +526,7 @@ def dtype_and_weak(x: Any, fun_name: str = "result_type") -> tuple[Any, bool]:
         canonical = table.get(dtype)
         if canonical is None:
             canonical = _concrete_dtype(dtype, fun_name)
-        return canonical, weak
+        return canonical, weak and canonical != np.bool_  # which adapts to nothing
     if is_python_scalar(x):
         return scalars[_scalar_base(type(x))]
     if hasattr(x, "is_symbolic_dim"):

@@ -540,7 +540,7 @@ def signbit(x: ArrayLike, /) -> Array:
     (x,) = promotion.promote_args("signbit", x)
     _refuse_complex("signbit", x, ValueError)
     if not _is(x, "f"):
-        return lax.lt(x, promotion.scalar(0, x))
+        return promotion.strong(lax.lt(x, promotion.scalar(0, x)))
     return lax.lt(_bits_of(x), np.zeros((), _signed_of(x))[()])
 
 

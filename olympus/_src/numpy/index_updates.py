@@ -69,6 +69,12 @@ def update_traced(
         return shaping.reshape(out, own.shape)
     if _runs_backward(plan):
         plan, values = _forward(plan, values)
+    if avals.aval_of(values).dtype == own.dtype:
+        values = lax.convert(values, own.dtype)
+    if own.weak_type:  # so that cotangents are as weak as what they belong to
+        strong = lax.convert(x, own.dtype)
+        out = update_traced(strong, values, *operands, plan=plan, options=options)
+        return lax.convert(out, own.dtype, True)
     if _is_window(plan, options.mode):
         return _update_window(x, values, operands, plan, options.op)
     return _update_scattered(x, values, operands, plan, options)
@@ -155,9 +161,8 @@ def _update_window(x: Any, values: Any, operands: Any, plan: Plan, op: str) -> A
             old = slicing.dynamic_slice(x, starts, sizes, allow_negative_indices=False)
         values = combine(op, old, values)
     if whole:
-        return lax.convert(values, own.dtype, own.weak_type)
-    out = slicing.dynamic_update_slice(x, values, starts, allow_negative_indices=False)
-    return lax.convert(out, own.dtype, True) if own.weak_type else out
+        return lax.convert(values, own.dtype)
+    return slicing.dynamic_update_slice(x, values, starts, allow_negative_indices=False)
 
 
 _LINEAR = {"add": "scatter_add", "subtract": "scatter_sub"}

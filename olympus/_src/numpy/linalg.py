@@ -165,7 +165,7 @@ def diagonal(x: ArrayLike, /, *, offset: int = 0) -> Array:
       Array([[0, 3],
              [4, 7]], dtype=int32)
     """
-    return promotion.strong(selection.diagonal(x, offset, -2, -1))
+    return selection.diagonal(x, offset, -2, -1)
 
 
 def trace(x: ArrayLike, /, *, offset: int = 0, dtype: DTypeLike | None = None) -> Array:

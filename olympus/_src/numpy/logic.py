@@ -78,8 +78,8 @@ def _logical(name: str, fun: Any, what: str) -> Any:
     def combine(x: ArrayLike, y: ArrayLike, /) -> Array:
         promotion.check_arraylike(name, x, y)
         dtypes.lattice_result(*[dtypes.dtype_and_weak(v) for v in (x, y)])
-        x, y = promotion.broadcast(name, (x, y))
-        return fun(truth(x), truth(y))
+        flags = [promotion.strong_with_axes(truth(v)) for v in (x, y)]
+        return fun(*promotion.broadcast(name, flags))
 
     combine.__doc__ = f"""{what} of booleans, elementwise; zero is false.
 
@@ -284,7 +284,7 @@ def isinf(x: ArrayLike, /) -> Array:
     promotion.check_arraylike("isinf", x)
     (x,) = promotion.promote_dtypes(x)
     if _is(x, "f"):
-        return lax.eq(lax.abs_(x), promotion.scalar(np.inf, x))
+        return promotion.strong(lax.eq(lax.abs_(x), promotion.scalar(np.inf, x)))
     if _is(x, "c"):
         return lax.bitwise_or(isinf(lax.real(x)), isinf(lax.imag(x)))
     return _all_false(x)
@@ -317,7 +317,9 @@ def _infinite(name: str, value: float) -> function_types.UnaryWithOut:
                 f"numpy.{name}: the argument must be real, got {aval_of(x).short()}; "
                 "take its real part"
             )
-        return lax.eq(x, promotion.scalar(value, x)) if _is(x, "f") else _all_false(x)
+        if not _is(x, "f"):
+            return _all_false(x)
+        return promotion.strong(lax.eq(x, promotion.scalar(value, x)))
 
     def call(x: ArrayLike, /, out: None = None) -> Array:
         promotion.check_out(name, out)
@@ -522,7 +524,7 @@ def _array_equal(x: Any, y: Any, equal_nan: bool) -> Any:
     same = lax.eq(x, y)
     if equal_nan:
         same = lax.bitwise_or(same, lax.bitwise_and(isnan(x), isnan(y)))
-    return every(same)
+    return promotion.strong(every(same))
 
 
 def array_equiv(a1: object, a2: object) -> Array:
@@ -552,7 +554,7 @@ def array_equiv(a1: object, a2: object) -> Array:
 def _array_equiv(x: Any, y: Any) -> Any:
     dtype, weak = dtypes.standard_result(*[dtypes.dtype_and_weak(v) for v in (x, y)])
     x, y = promotion.align_ranks(*[promotion.cast(v, dtype, weak) for v in (x, y)])
-    return every(equal(x, y))
+    return promotion.strong(every(equal(x, y)))
 
 
 # -- packed bits -----------------------------------------------------------------------

@@ -266,7 +266,9 @@ def polyint(p: ArrayLike, m: int = 1, k: OptionalArray = None) -> Array:
         raise ValueError(
             "k must be a scalar or a rank-1 array of length 1 or m; numpy.polyint"
         )
-    (out,) = promotion.promote_inexact(creation.asarray(p))
+    out = creation.asarray(p)
+    if not constants:
+        (out,) = promotion.promote_inexact(out)
     for c in constants:
         out = _integral(out, c)
     return out

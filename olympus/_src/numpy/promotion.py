@@ -70,7 +70,7 @@ def program(arrays: int = 1, name: str | None = None) -> Callable[[F], F]:
                 except (TypeError, ValueError) as error:
                     trace.name_operands(error, args)
                     raise
-                return _as_array(out) if type(out) in _HOST_VALUES else out
+                return as_result(out)
             if len(args) == arrays and not kwargs:
                 # Most calls by far: one or two arrays whose program is known.
                 x = args[0]
@@ -171,11 +171,14 @@ def _argument_sorter(fun: Any, arrays: int) -> Callable[[Any, Any], Any]:
     return sort_arguments
 
 
-_HOST_VALUES = frozenset((bool, int, float, complex, np.ndarray))
+_HOST_SCALARS = [dtype.type for dtype in dtypes.supported_dtypes()]
+_HOST_VALUES = frozenset((bool, int, float, complex, np.ndarray, *_HOST_SCALARS))
 
 
-def _as_array(x: Any) -> Any:
-    """An argument that a function gives back as it came, as the array it stands for."""
+def as_result(x: Any) -> Any:
+    """A result; an argument that comes back as it was, as the array it stands for."""
+    if type(x) not in _HOST_VALUES:
+        return x
     aval = aval_of(x)
     return concrete_arrays.put(np.asarray(x).astype(aval.dtype), aval, None)
 

@@ -179,12 +179,12 @@ def run(
     static["axis"] = static_axis(static["axis"])
     static["keepdims"] = bool(static["keepdims"])
     if where is None and initial is None:
-        return run_program(a, **static)
+        return promotion.as_result(run_program(a, **static))
     promotion.check_optional(name, where, initial)
     check_mask(name, where)
     operands = [v for v in (where, initial) if v is not None]
     flags = (where is not None, initial is not None)
-    return run_program(a, *operands, flags=flags, **static)
+    return promotion.as_result(run_program(a, *operands, flags=flags, **static))
 
 
 def check_mask(name: str, where: Any) -> None:

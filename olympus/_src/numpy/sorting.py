@@ -175,7 +175,7 @@ def lexsort(
     check_arraylike("lexsort", *listed)
     if len({aval_of(k).shape for k in listed}) > 1:
         raise ValueError("all keys need to be the same shape; numpy.lexsort")
-    return _lexsort(*listed, axis=operator.index(axis))
+    return promotion.as_result(_lexsort(*listed, axis=operator.index(axis)))
 
 
 @promotion.evaluate.fuse

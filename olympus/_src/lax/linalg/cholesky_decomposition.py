@@ -80,7 +80,7 @@ def _jvp(primals: Any, tangents: Any) -> Any:
 cholesky_p: Primitive = Primitive(
     "cholesky",
     shard=sharding_rules.leading,
-    abstract=_abstract,
+    abstract=matrices.weak_as_operands(_abstract),
     lower=_lower,
     rewrite=small_matrices.choose_cholesky,
     jvp=_jvp,
@@ -219,7 +219,7 @@ def _update_reference(r: np.ndarray, w: np.ndarray) -> np.ndarray:
 cholesky_update_p: Primitive = Primitive(
     "cholesky_update",
     shard=sharding_rules.leading,
-    abstract=_update_abstract,
+    abstract=matrices.weak_as_operands(_update_abstract),
     lower=_update_lower,
     reference=_update_reference,
     needs_full_build=True,

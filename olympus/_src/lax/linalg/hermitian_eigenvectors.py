@@ -136,7 +136,7 @@ eigh_p: Primitive = Primitive(
     "eigh",
     shard=sharding_rules.leading,
     multiple_results=True,
-    abstract=_abstract,
+    abstract=matrices.weak_as_operands(_abstract),
     lower=_lower,
     jvp=_jvp,
     needs_full_build=True,

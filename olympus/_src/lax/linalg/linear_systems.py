@@ -135,7 +135,7 @@ def _batch(axis: Any, args: Any, dims: Any, **params: Any) -> Any:
 lu_solve_p: Primitive = Primitive(
     "lu_solve",
     shard=sharding_rules.leading,
-    abstract=_abstract,
+    abstract=matrices.weak_as_operands(_abstract),
     decompose=_decompose,
     rewrite=small_matrices.choose_solution,
     jvp=_jvp,

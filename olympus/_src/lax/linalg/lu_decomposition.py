@@ -118,7 +118,7 @@ def _permutation_reference(pivots: np.ndarray, *, permutation_size: int) -> np.n
 lu_pivots_to_permutation_p: Primitive = Primitive(
     "lu_pivots_to_permutation",
     shard=sharding_rules.leading_vectors,
-    abstract=_permutation_abstract,
+    abstract=matrices.weak_as_operands(_permutation_abstract),
     lower=_permutation_lower,
     reference=_permutation_reference,
     needs_full_build=True,
@@ -255,7 +255,7 @@ lu_p: Primitive = Primitive(
     "lu",
     shard=sharding_rules.leading,
     multiple_results=True,
-    abstract=_lu_abstract,
+    abstract=matrices.weak_as_operands(_lu_abstract),
     lower=_lu_lower,
     rewrite=small_matrices.choose_lu,
     jvp=_lu_jvp,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -109,6 +109,20 @@ def batch_of_stacks(
 # -- products and parts ----------------------------------------------------------------
 
 
+def weak_as_operands(abstract: Callable[..., Any]) -> Callable[..., Any]:
+    """A rule `abstract` whose results are weak, all of them, where all operands are."""
+
+    def rule(*operands: Any, **params: Any) -> Any:
+        outs = abstract(*operands, **params)
+        if not all(x.weak_type for x in operands):
+            return outs
+        if isinstance(outs, ShapedArray):
+            return outs.update(weak_type=True)
+        return tuple([out.update(weak_type=True) for out in outs])
+
+    return rule
+
+
 def matmul(x: Any, y: Any) -> Any:
     """Products of matrices, as exact as the hardware can."""
     return contraction.batch_matmul(x, y, Precision.HIGHEST)
@@ -137,8 +151,7 @@ def scale_by_number(x: Any, factor: float) -> Any:
 
 def hermitian_part(x: Any) -> Any:
     """(x + x^H) / 2."""
-    two = families.number_of(2, aval_of(x).dtype)
-    return elementwise.div(elementwise.add(x, adjoint(x)), two)
+    return elementwise.div(elementwise.add(x, adjoint(x)), families.scalar_like(x, 2))
 
 
 def mirror_lower(x: Any) -> Any:

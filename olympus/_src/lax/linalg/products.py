@@ -56,7 +56,7 @@ def _decompose(a: Any, c: Any, *, alpha: float, beta: float) -> Any:
 
 _syrk_p: Primitive = Primitive(
     "syrk",
-    abstract=_abstract,
+    abstract=matrices.weak_as_operands(_abstract),
     lower=_syrk_lower,
     batch=matrices.batch_of_stacks,
 )
@@ -96,7 +96,7 @@ def _reference(a: np.ndarray, c: np.ndarray, *, alpha: float, beta: float) -> An
 symmetric_product_p: Primitive = Primitive(
     "symmetric_product",
     shard=sharding_rules.leading,
-    abstract=_abstract,
+    abstract=matrices.weak_as_operands(_abstract),
     decompose=_decompose,
     rewrite=_rewrite,
     jvp=_jvp,

@@ -306,7 +306,7 @@ svd_p: Primitive = Primitive(
     "svd",
     shard=sharding_rules.leading,
     multiple_results=True,
-    abstract=_abstract,
+    abstract=matrices.weak_as_operands(_abstract),
     lower=_lower,
     jvp=_jvp,
     needs_full_build=True,

@@ -174,7 +174,7 @@ def _reference(
 triangular_solve_p: Primitive = Primitive(
     "triangular_solve",
     shard=sharding_rules.triangular_solve,
-    abstract=_abstract,
+    abstract=matrices.weak_as_operands(_abstract),
     lower=_lower,
     rewrite=small_matrices.choose_triangular,
     jvp=_jvp,

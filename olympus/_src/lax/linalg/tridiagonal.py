@@ -69,7 +69,7 @@ tridiagonal_p: Primitive = Primitive(
     "tridiagonal",
     shard=sharding_rules.leading,
     multiple_results=True,
-    abstract=_reduce_abstract,
+    abstract=matrices.weak_as_operands(_reduce_abstract),
     lower=_reduce_lower,
     needs_full_build=True,
     batch=matrices.batch_of_stacks,
@@ -331,7 +331,7 @@ def _solve_reference(
 tridiagonal_solve_p: Primitive = Primitive(
     "tridiagonal_solve",
     shard=sharding_rules.leading,
-    abstract=_solve_abstract,
+    abstract=matrices.weak_as_operands(_solve_abstract),
     lower=_solve_lower,
     jvp=_solve_jvp,
     transpose=_solve_transpose,

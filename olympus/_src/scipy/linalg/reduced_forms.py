@@ -428,7 +428,7 @@ def eigh_tridiagonal(
         )
     first, last = _parse_selection(select, select_range, d_aval.size)
     values, vectors = _eigh_tridiagonal(d, e, first=first, last=last)
-    return values if eigvals_only else (values, vectors)
+    return promotion.strong(values) if eigvals_only else (values, vectors)
 
 
 def _parse_selection(select: str, bounds: Any, n: int) -> tuple[int, int]:

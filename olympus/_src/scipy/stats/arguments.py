@@ -43,22 +43,26 @@ _COMMON = {
     "loc": "shift of the distribution.",
     "scale": "factor by which it is stretched, positive.",
 }
-# Functions whose results are of a dtype of their own, of numbers too, as JAX has it.
-_STRONG = {
-    "bernoulli": ("logpmf", "pmf", "cdf"),
+# Functions whose results are weak only where the first argument is a number, and those
+# that are as weak as the promoted arguments, as JAX has it; the others as they come.
+_OF_NUMBERS = {
+    "bernoulli": ("logpmf", "pmf", "cdf", "ppf"),
+    "beta": ("logpdf", "pdf", "cdf", "logcdf", "sf", "logsf"),
     "betabinom": ("logpmf", "pmf"),
     "cauchy": ("logpdf", "pdf", "cdf", "logcdf", "sf", "logsf", "ppf", "isf"),
-    "chi2": ("sf", "logsf"),
+    "chi2": ("logpdf", "pdf", "cdf", "logcdf", "sf", "logsf"),
+    "gamma": ("logpdf", "pdf", "cdf", "logcdf"),
     "geom": ("logpmf", "pmf"),
     "gumbel_r": ("sf",),
     "laplace": ("logpdf", "pdf", "cdf"),
     "logistic": ("logpdf", "pdf", "ppf", "isf"),
     "nbinom": ("logpmf", "pmf"),
+    "norm": ("logpdf", "pdf"),
     "pareto": ("logpdf", "pdf", "cdf", "sf", "logsf", "ppf"),
     "poisson": ("cdf",),
+    "t": ("logpdf", "pdf"),
 }
-# Those of parts with such results that are weak where all arguments are.
-_WEAK = {"gamma": ("sf", "logsf"), "pareto": ("logcdf",)}
+_AS_WEAK = {"gamma": ("sf", "logsf"), "pareto": ("logcdf",)}
 
 
 def functions_of(name: str, what: str, /, **parameters: str) -> Callable[[F], F]:
@@ -77,14 +81,17 @@ def functions_of(name: str, what: str, /, **parameters: str) -> Callable[[F], F]
         code = formula.__code__
         names = code.co_varnames[: code.co_argcount]
         full_name = f"scipy.stats.{name}.{formula.__name__}"
-        is_strong = formula.__name__ in _STRONG.get(name, ())
-        is_weak = formula.__name__ in _WEAK.get(name, ())
+        of_numbers = formula.__name__ in _OF_NUMBERS.get(name, ())
+        is_as_weak = formula.__name__ in _AS_WEAK.get(name, ())
 
         def run(*operands: Any) -> Any:
-            out = formula(*floating(full_name, names, operands))
-            if is_weak and all(dtypes.dtype_and_weak(x)[1] for x in operands):
-                return lax.convert(out, avals.aval_of(out).dtype, True)
-            return promotion.strong(out) if is_strong else out
+            promoted = floating(full_name, names, operands)
+            out = formula(*promoted)
+            if not (of_numbers or is_as_weak):
+                return out
+            first = avals.aval_of(promoted[0])  # all are of one dtype
+            weak = first.weak_type and (is_as_weak or not first.shape)
+            return lax.convert(out, avals.aval_of(out).dtype, weak)
 
         run.__name__ = run.__qualname__ = f"{name}_{formula.__name__}"
         function = public(formula, evaluate.fuse(run))

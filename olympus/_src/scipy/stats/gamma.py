@@ -9,7 +9,6 @@ from olympus._src.core.array_type import Array, ArrayLike
 from olympus._src.lax import elementwise as lax
 from olympus._src.lax import special
 from olympus._src.numerics import igamma_betainc
-from olympus._src.numpy import promotion
 from olympus._src.scipy.stats.arguments import INFINITY, functions_of, where
 from olympus._src.scipy.stats.formulas import alike, log_of_chance, xlogy
 
@@ -24,7 +23,7 @@ def logpdf(
     outside = (x < loc) | (z == INFINITY)
     z = where(outside, 1, z)
     inside = xlogy(a - 1, z) - z - special.lgamma(a) - lax.log(scale)
-    return promotion.strong_with_axes(where(outside, -INFINITY, inside))
+    return where(outside, -INFINITY, inside)
 
 
 @_function

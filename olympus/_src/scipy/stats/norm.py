@@ -7,7 +7,6 @@ from typing import Any
 
 from olympus._src.core.array_type import Array, ArrayLike
 from olympus._src.lax import elementwise as lax
-from olympus._src.numpy import promotion
 from olympus._src.scipy.special import erf_ndtr
 from olympus._src.scipy.stats.arguments import functions_of
 
@@ -19,8 +18,7 @@ _function = functions_of(
 @_function
 def logpdf(x: ArrayLike, loc: ArrayLike = 0, scale: ArrayLike = 1) -> Array:
     z = (x - loc) / scale
-    out = -(z * z + lax.log(2 * math.pi * scale * scale)) / 2
-    return promotion.strong_with_axes(out)
+    return -(z * z + lax.log(2 * math.pi * scale * scale)) / 2
 
 
 @_function

@@ -7,7 +7,6 @@ import math
 from olympus._src.core.array_type import Array, ArrayLike
 from olympus._src.lax import elementwise as lax
 from olympus._src.lax import special
-from olympus._src.numpy import promotion
 from olympus._src.scipy.stats.arguments import functions_of
 
 _function = functions_of("t", "Student's t distribution", df="degrees of freedom.")
@@ -20,8 +19,7 @@ def logpdf(
     z = (x - loc) / scale
     total = special.lgamma(df / 2) - special.lgamma((df + 1) / 2)
     total = total + lax.log(math.pi * df) / 2 + lax.log(scale)
-    out = -(total + (df + 1) / 2 * lax.log1p(z * z / df))
-    return promotion.strong_with_axes(out)
+    return -(total + (df + 1) / 2 * lax.log1p(z * z / df))
 
 
 @_function
