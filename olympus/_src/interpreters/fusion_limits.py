@@ -24,6 +24,7 @@ import numpy as np
 
 from olympus._src.core import dtypes, ir, scopes
 from olympus._src.core.primitive import Cost
+from olympus._src.interpreters import cipher_limits
 from olympus._src.lax.barriers import optimization_barrier_p
 
 _EXPENSIVE, _SPREAD = Cost.EXPENSIVE, Cost.SPREAD
@@ -85,7 +86,7 @@ def _limit_fusions(program: ir.Olympuspr, in_bodies: bool) -> ir.Olympuspr:
     flat = _inline_calls(program) if has_calls else program
     if flat is None:
         return program
-    with_barriers = _keep_narrow(flat)
+    with_barriers = cipher_limits.keep_apart(_keep_narrow(flat))
     if _repeats_work(with_barriers):
         return _keep_apart(with_barriers, None)
     if _sums_repeat_work(with_barriers):

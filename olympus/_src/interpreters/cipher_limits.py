@@ -1,0 +1,229 @@
+"""Limits of fusion behind ciphers: random bits are kept before they become samples.
+
+XLA's CPU compiler fuses the cipher that random bits come from with the function that
+makes samples of them, a logarithm or an inverse. That loop is too long for the
+processor's registers, and takes up to twice as long as two loops do. Where the last
+axis is short the loop is unrolled along it and uses no vectors, which takes ten times
+as long: such samples are made in one row.
+
+`keep_apart` marks the numbers before such a function to be kept. Where no costly
+function follows, as with uniform numbers and comparisons of them, one loop is best.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+from olympus._src.core import ir
+from olympus._src.core.primitive import Cost
+from olympus._src.interpreters import rewriting
+from olympus._src.lax.barriers import optimization_barrier_p
+from olympus._src.lax.random_bits import threefry2x32_p
+from olympus._src.lax.shaping import iota_p, reshape_p
+
+# Fewer numbers take less than what a second loop costs.
+_FEWEST = 1000
+# Axes that are unrolled.
+_SHORT = 32
+# Made of the same element of each operand.
+_ELEMENTWISE = (Cost.CHEAP, Cost.BITS, Cost.EXPENSIVE)
+
+
+def keep_apart(program: ir.Olympuspr) -> ir.Olympuspr:
+    """The program, with barriers between its own ciphers and costly functions.
+
+    The same object where there are none.
+    """
+    if not any(map(_is_long_cipher, program.eqns)):
+        return program
+    return _keep_operands(_flatten(program))
+
+
+def _is_long_cipher(eqn: ir.Eqn) -> bool:
+    if eqn.primitive is not threefry2x32_p:
+        return False
+    aval = eqn.outvars[0].aval
+    return rewriting.is_undivided(aval) and aval.size >= _FEWEST
+
+
+def _is_expensive(eqn: ir.Eqn) -> bool:
+    if eqn.primitive.cost is not Cost.EXPENSIVE:
+        return False
+    by_number = eqn.primitive.cost_by_spread is not None
+    return not (by_number and type(eqn.invars[-1]) is ir.Literal)
+
+
+def _barrier(v: Any, out: Any, eqn: ir.Eqn) -> ir.Eqn:
+    """The equation that keeps a value, to be read as `out`."""
+    return ir.Eqn(
+        optimization_barrier_p, [v], [out], {}, source=eqn.source, scope=eqn.scope
+    )
+
+
+# -- barriers --------------------------------------------------------------------------
+
+
+def _keep_operands(program: ir.Olympuspr) -> ir.Olympuspr:
+    """The program, with barriers behind the bits that costly functions are made of."""
+    bits = _find_bits(program)
+    if not bits:
+        return program
+    kept: dict[Any, Any] = {}
+    eqns: list[ir.Eqn] = []
+    for eqn in program.eqns:
+        eqns.append(_read_kept(eqn, kept))
+        for v in eqn.outvars:
+            if v in bits:
+                kept[v] = ir.Var(v.aval)
+                eqns.append(_barrier(v, kept[v], eqn))
+    outvars = [v if type(v) is ir.Literal else kept.get(v, v) for v in program.outvars]
+    return program.replace(eqns=eqns, outvars=outvars)
+
+
+def _find_bits(program: ir.Olympuspr) -> set[Any]:
+    """The values that all ways from a cipher to a costly function pass."""
+    sources: dict[Any, Any] = {}  # of each value that is fused with a cipher: its bits
+    words: set[Any] = set()  # the ciphers' own results
+    bits: set[Any] = set()
+    for eqn in program.eqns:
+        operands = {v for v in eqn.invars if type(v) is not ir.Literal and v in sources}
+        if _is_expensive(eqn):
+            bits.update([sources[v] for v in operands])
+        elif _is_long_cipher(eqn):
+            words.update(eqn.outvars)
+            sources.update((v, v) for v in eqn.outvars)
+        elif operands and _is_fused(eqn):
+            (out,) = eqn.outvars
+            (source, *others) = {sources[v] for v in operands}
+            sources[out] = out if others or source in words else source
+    return bits
+
+
+def _is_fused(eqn: ir.Eqn) -> bool:
+    """Whether what reads an equation's result makes its operands again."""
+    if eqn.primitive.cost is None or eqn.primitive is optimization_barrier_p:
+        return False
+    return len(eqn.outvars) == 1 and eqn.outvars[0].aval.size >= _FEWEST
+
+
+def _read_kept(eqn: ir.Eqn, kept: dict[Any, Any]) -> ir.Eqn:
+    if not kept or eqn.primitive is optimization_barrier_p:
+        return eqn
+    if kept.keys().isdisjoint([v for v in eqn.invars if type(v) is not ir.Literal]):
+        return eqn
+    invars = [v if type(v) is ir.Literal else kept.get(v, v) for v in eqn.invars]
+    return eqn.replace(invars=invars)
+
+
+# -- short axes ------------------------------------------------------------------------
+
+
+class _Samples:
+    """What elementwise operations make of encrypted positions, in their shape.
+
+    Attributes:
+      row: the positions in one row, before they get the shape.
+      shape: the shape.
+      eqns: the operations.
+      values: the positions in the shape, and all results.
+    """
+
+    def __init__(self, row: Any, positions: Any) -> None:
+        self.row = row
+        self.positions = positions
+        self.shape = positions.aval.shape
+        self.eqns: list[ir.Eqn] = []
+        self.values = {positions}
+
+    def add(self, eqn: ir.Eqn) -> bool:
+        """Takes an operation that needs nothing but the samples and numbers."""
+        if not _is_elementwise(eqn, self.shape):
+            return False
+        for v in eqn.invars:
+            if v.aval.shape != () and (type(v) is ir.Literal or v not in self.values):
+                return False
+        self.eqns.append(eqn)
+        self.values.update(eqn.outvars)
+        return True
+
+    def is_costly(self) -> bool:
+        """Whether a cipher is among the operations, and a costly function."""
+        return any(map(_is_expensive, self.eqns)) and any(
+            map(_is_long_cipher, self.eqns)
+        )
+
+
+def _is_elementwise(eqn: ir.Eqn, shape: tuple[int, ...]) -> bool:
+    if eqn.primitive.cost not in _ELEMENTWISE or eqn.effects:
+        return False
+    if eqn.primitive is optimization_barrier_p:
+        return False
+    if any(isinstance(value, tuple) for value in eqn.params.values()):
+        return False  # which may be a shape
+    if eqn.params.get("sharding") is not None:
+        return False
+    avals = [v.aval for v in eqn.outvars]
+    return all(rewriting.is_undivided(a) and a.shape == shape for a in avals)
+
+
+def _flatten(program: ir.Olympuspr) -> ir.Olympuspr:
+    """The program, with samples of arrays with a short last axis made in one row."""
+    found = [s for s in _find_samples(program) if s.is_costly()]
+    if not found:
+        return program
+    readers = rewriting.readers_of(program)
+    places = {eqn: s for s in found for eqn in s.eqns}
+    flat: dict[Any, Any] = {s.positions: s.row for s in found}
+    eqns: list[ir.Eqn] = []
+    for eqn in program.eqns:
+        samples = places.get(eqn)
+        if samples is None:
+            eqns.append(eqn)
+            continue
+        eqns.append(_in_one_row(eqn, flat))
+        for v in eqn.outvars:
+            if any(places.get(r) is not samples for r in readers.get(v, [])):
+                eqns += _give_shape(v, flat[v], eqn)
+    return program.replace(eqns=eqns)
+
+
+def _find_samples(program: ir.Olympuspr) -> list[_Samples]:
+    makers = {v: eqn for eqn in program.eqns for v in eqn.outvars}
+    by_value: dict[Any, _Samples] = {}
+    for eqn in program.eqns:
+        if eqn.primitive is reshape_p:
+            row, out = eqn.invars[0], eqn.outvars[0]
+            maker = makers.get(row) if type(row) is not ir.Literal else None
+            if maker is not None and maker.primitive is iota_p and _is_short(row, out):
+                by_value[out] = _Samples(row, out)
+            continue
+        variables = [v for v in eqn.invars if type(v) is not ir.Literal]
+        samples = next((by_value[v] for v in variables if v in by_value), None)
+        if samples is not None and samples.add(eqn):
+            by_value.update(dict.fromkeys(eqn.outvars, samples))
+    return list({id(s): s for s in by_value.values()}.values())
+
+
+def _is_short(row: Any, out: Any) -> bool:
+    if not (rewriting.is_undivided(row.aval) and rewriting.is_undivided(out.aval)):
+        return False
+    axes = [n for n in out.aval.shape if n > 1]
+    return row.aval.ndim == 1 and math.prod(axes) >= _FEWEST and axes[-1] < _SHORT
+
+
+def _in_one_row(eqn: ir.Eqn, flat: dict[Any, Any]) -> ir.Eqn:
+    size = math.prod(eqn.outvars[0].aval.shape)
+    for v in eqn.outvars:
+        flat[v] = ir.Var(v.aval.update(shape=(size,)))
+    invars = [v if type(v) is ir.Literal else flat.get(v, v) for v in eqn.invars]
+    return eqn.replace(invars=invars, outvars=[flat[v] for v in eqn.outvars])
+
+
+def _give_shape(v: Any, row: Any, eqn: ir.Eqn) -> Sequence[ir.Eqn]:
+    """Keeps a row, and gives it the shape: fused, the row would have the shape too."""
+    kept = ir.Var(row.aval)
+    params = {"new_sizes": v.aval.shape, "dimensions": None, "sharding": None}
+    shaped = ir.Eqn(reshape_p, [kept], [v], params, source=eqn.source, scope=eqn.scope)
+    return [_barrier(row, kept, eqn), shaped]
