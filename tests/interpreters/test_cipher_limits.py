@@ -27,7 +27,7 @@ OF_KEY = barriers(lambda key: random.bits(key, (2000,)), KEY)
 )
 def test_bits_are_kept_once_before_costly_functions(draw):
     assert barriers(lambda key: draw(key, (2000,)), KEY) == OF_KEY + 1
-    assert barriers(lambda key: draw(key, (100,)), KEY) == OF_KEY
+    assert barriers(lambda key: draw(key, (50,)), KEY) == OF_KEY
 
 
 @pytest.mark.parametrize("draw", [random.uniform, random.bits])
@@ -129,3 +129,29 @@ def test_bodies_are_limited_where_they_may_hold_barriers():
 def test_other_platforms_are_left_alone():
     olympuspr = olympus.make_olympuspr(lambda key: random.normal(key, (500, 4)))(KEY)
     assert fusion_limits.limit(olympuspr.jaxpr, "cuda") is olympuspr.jaxpr
+
+
+def test_bodies_call_what_barriers_would_keep_elsewhere():
+    def f(keys):
+        def step(total, key):
+            return total + random.normal(key, (40, 3)), None
+
+        return lax.scan(step, jnp.zeros((40, 3)), keys)[0]
+
+    keys = random.split(KEY, 3)
+    text = olympus.jit(f).lower(keys).as_text()
+    by_calls = 0 if build_options.barriers_in_bodies else 2
+    assert text.count('inlineable = "false"') == by_calls
+    expected = sum(np.asarray(random.normal(key, (40, 3))) for key in keys)
+    np.testing.assert_allclose(f(keys), expected, rtol=1e-5, atol=1e-6)
+
+
+def test_costly_functions_beside_the_bits():
+    def f(key, x):
+        return random.uniform(key, (2000,)) < lax.logistic(x)
+
+    x = jnp.linspace(-3, 3, 2000)
+    assert barriers(f, KEY, x) == OF_KEY + 1
+    u = np.asarray(random.uniform(KEY, (2000,)))
+    expected = u < 1 / (1 + np.exp(-np.asarray(x)))
+    assert (np.asarray(olympus.jit(f)(KEY, x)) != expected).mean() < 2e-3

@@ -18,27 +18,42 @@ from typing import Any
 
 from olympus._src.core import ir
 from olympus._src.core.primitive import Cost
-from olympus._src.interpreters import rewriting
+from olympus._src.interpreters import partial_eval, rewriting
 from olympus._src.lax.barriers import optimization_barrier_p
 from olympus._src.lax.random_bits import threefry2x32_p
+from olympus._src.lax.separate_calls import separate_call_p
 from olympus._src.lax.shaping import iota_p, reshape_p
 
 # Fewer numbers take less than what a second loop costs.
-_FEWEST = 1000
+_FEWEST = 64
 # Axes that are unrolled.
 _SHORT = 32
+# With barriers before jaxlib 0.11.1 a program of a few such samples has no kernels that
+# are called without XLA's runtime.
+_FEWEST_IN_ROWS = 256
 # Made of the same element of each operand.
 _ELEMENTWISE = (Cost.CHEAP, Cost.BITS, Cost.EXPENSIVE)
 
 
-def keep_apart(program: ir.Olympuspr) -> ir.Olympuspr:
+def keep_apart(
+    program: ir.Olympuspr, *, by_calls: bool = False, few_rows: bool = True
+) -> ir.Olympuspr:
     """The program, with barriers between its own ciphers and costly functions.
 
-    The same object where there are none.
+    Args:
+      program: one without calls.
+      by_calls: write calls that the compiler does not merge, in place of barriers; for
+        bodies of loops that may hold none.
+      few_rows: whether few samples are made in one row too.
+
+    Returns:
+      The same object where there are none.
     """
     if not any(map(_is_long_cipher, program.eqns)):
         return program
-    return _keep_operands(_flatten(program))
+    least = _FEWEST if few_rows else _FEWEST_IN_ROWS
+    apart = _keep_operands(_flatten(program, least))
+    return _call_apart(apart, set(program.eqns)) if by_calls else apart
 
 
 def _is_long_cipher(eqn: ir.Eqn) -> bool:
@@ -85,12 +100,15 @@ def _keep_operands(program: ir.Olympuspr) -> ir.Olympuspr:
 def _find_bits(program: ir.Olympuspr) -> set[Any]:
     """The values that all ways from a cipher to a costly function pass."""
     sources: dict[Any, Any] = {}  # of each value that is fused with a cipher: its bits
+    costly: set[Any] = set()  # values that are fused with a costly function
     words: set[Any] = set()  # the ciphers' own results
     bits: set[Any] = set()
     for eqn in program.eqns:
-        operands = {v for v in eqn.invars if type(v) is not ir.Literal and v in sources}
-        if _is_expensive(eqn):
+        operands = [v for v in _variables(eqn) if v in sources]
+        is_costly = _is_expensive(eqn) or not costly.isdisjoint(_variables(eqn))
+        if is_costly and eqn.primitive.cost is not None:
             bits.update([sources[v] for v in operands])
+            costly.update(eqn.outvars)
         elif _is_long_cipher(eqn):
             words.update(eqn.outvars)
             sources.update((v, v) for v in eqn.outvars)
@@ -99,6 +117,10 @@ def _find_bits(program: ir.Olympuspr) -> set[Any]:
             (source, *others) = {sources[v] for v in operands}
             sources[out] = out if others or source in words else source
     return bits
+
+
+def _variables(eqn: ir.Eqn) -> list[Any]:
+    return [v for v in eqn.invars if type(v) is not ir.Literal]
 
 
 def _is_fused(eqn: ir.Eqn) -> bool:
@@ -111,7 +133,7 @@ def _is_fused(eqn: ir.Eqn) -> bool:
 def _read_kept(eqn: ir.Eqn, kept: dict[Any, Any]) -> ir.Eqn:
     if not kept or eqn.primitive is optimization_barrier_p:
         return eqn
-    if kept.keys().isdisjoint([v for v in eqn.invars if type(v) is not ir.Literal]):
+    if kept.keys().isdisjoint(_variables(eqn)):
         return eqn
     invars = [v if type(v) is ir.Literal else kept.get(v, v) for v in eqn.invars]
     return eqn.replace(invars=invars)
@@ -168,9 +190,14 @@ def _is_elementwise(eqn: ir.Eqn, shape: tuple[int, ...]) -> bool:
     return all(rewriting.is_undivided(a) and a.shape == shape for a in avals)
 
 
-def _flatten(program: ir.Olympuspr) -> ir.Olympuspr:
-    """The program, with samples of arrays with a short last axis made in one row."""
-    found = [s for s in _find_samples(program) if s.is_costly()]
+def _flatten(program: ir.Olympuspr, least: int) -> ir.Olympuspr:
+    """The program, with samples of arrays with a short last axis made in one row.
+
+    Args:
+      program: one without calls.
+      least: how many samples that takes.
+    """
+    found = [s for s in _find_samples(program, least) if s.is_costly()]
     if not found:
         return program
     readers = rewriting.readers_of(program)
@@ -189,28 +216,32 @@ def _flatten(program: ir.Olympuspr) -> ir.Olympuspr:
     return program.replace(eqns=eqns)
 
 
-def _find_samples(program: ir.Olympuspr) -> list[_Samples]:
+def _find_samples(program: ir.Olympuspr, least: int) -> list[_Samples]:
     makers = {v: eqn for eqn in program.eqns for v in eqn.outvars}
     by_value: dict[Any, _Samples] = {}
     for eqn in program.eqns:
         if eqn.primitive is reshape_p:
             row, out = eqn.invars[0], eqn.outvars[0]
             maker = makers.get(row) if type(row) is not ir.Literal else None
-            if maker is not None and maker.primitive is iota_p and _is_short(row, out):
+            if (
+                maker is not None
+                and maker.primitive is iota_p
+                and _is_short(row, out, least)
+            ):
                 by_value[out] = _Samples(row, out)
             continue
-        variables = [v for v in eqn.invars if type(v) is not ir.Literal]
-        samples = next((by_value[v] for v in variables if v in by_value), None)
+        read = [by_value[v] for v in _variables(eqn) if v in by_value]
+        samples = read[0] if read else None
         if samples is not None and samples.add(eqn):
             by_value.update(dict.fromkeys(eqn.outvars, samples))
     return list({id(s): s for s in by_value.values()}.values())
 
 
-def _is_short(row: Any, out: Any) -> bool:
+def _is_short(row: Any, out: Any, least: int) -> bool:
     if not (rewriting.is_undivided(row.aval) and rewriting.is_undivided(out.aval)):
         return False
     axes = [n for n in out.aval.shape if n > 1]
-    return row.aval.ndim == 1 and math.prod(axes) >= _FEWEST and axes[-1] < _SHORT
+    return row.aval.ndim == 1 and math.prod(axes) >= least and axes[-1] < _SHORT
 
 
 def _in_one_row(eqn: ir.Eqn, flat: dict[Any, Any]) -> ir.Eqn:
@@ -227,3 +258,55 @@ def _give_shape(v: Any, row: Any, eqn: ir.Eqn) -> Sequence[ir.Eqn]:
     params = {"new_sizes": v.aval.shape, "dimensions": None, "sharding": None}
     shaped = ir.Eqn(reshape_p, [kept], [v], params, source=eqn.source, scope=eqn.scope)
     return [_barrier(row, kept, eqn), shaped]
+
+
+# -- calls -----------------------------------------------------------------------------
+
+
+def _call_apart(program: ir.Olympuspr, own: set[ir.Eqn]) -> ir.Olympuspr:
+    """The program, with calls that make what barriers would keep.
+
+    Args:
+      program: with barriers.
+      own: the equations it had before; of these no barrier is replaced.
+    """
+    if own.issuperset(program.eqns):
+        return program
+    eqns: list[ir.Eqn] = []
+    for eqn in program.eqns:
+        is_new = eqn.primitive is optimization_barrier_p and eqn not in own
+        eqns.append(_call_of(eqn, eqns) if is_new else eqn)
+    used = [True] * len(program.outvars)
+    written = program.replace(eqns=eqns)
+    return partial_eval.dce_olympuspr(written, used, instantiate=True)[0]
+
+
+def _call_of(barrier: ir.Eqn, before: Sequence[ir.Eqn]) -> ir.Eqn:
+    """The call of a program that makes the operand of a barrier."""
+    (value,) = barrier.invars
+    needed: dict[Any, None] = {value: None}
+    body: list[ir.Eqn] = []
+    for eqn in reversed(before):
+        if needed.keys().isdisjoint(eqn.outvars) or not _is_made_again(eqn):
+            continue
+        body.insert(0, eqn)
+        for v in eqn.outvars:
+            needed.pop(v, None)
+        needed.update((v, None) for v in eqn.invars if type(v) is not ir.Literal)
+    operands = list(needed)
+    inner = ir.Olympuspr((), operands, [value], body)
+    params = {"jaxpr": ir.ClosedOlympuspr(inner)}
+    return ir.Eqn(
+        separate_call_p,
+        operands,
+        barrier.outvars,
+        params,
+        source=barrier.source,
+        scope=barrier.scope,
+    )
+
+
+def _is_made_again(eqn: ir.Eqn) -> bool:
+    if eqn.primitive.cost is None or eqn.effects:
+        return False
+    return eqn.outvars[0].aval.size >= _FEWEST

@@ -82,16 +82,31 @@ def count_barriers(program: ir.Olympuspr) -> int:
 def _limit_fusions(program: ir.Olympuspr, in_bodies: bool) -> ir.Olympuspr:
     if in_bodies:
         program = ir.map_subprograms(program, lambda inner: limit(inner, "cpu"))
-    has_calls = any(map(_is_call, program.eqns))
-    flat = _inline_calls(program) if has_calls else program
+    flat = _inline_calls(program)
     if flat is None:
         return program
-    with_barriers = cipher_limits.keep_apart(_keep_narrow(flat))
+    limited = flat if in_bodies else ir.map_subprograms(flat, _limit_body)
+    wide = _keep_narrow(limited)
+    with_barriers = cipher_limits.keep_apart(wide, few_rows=in_bodies)
     if _repeats_work(with_barriers):
         return _keep_apart(with_barriers, None)
     if _sums_repeat_work(with_barriers):
         return _keep_apart(with_barriers, _find_spread(with_barriers))
     return program if with_barriers is flat else with_barriers
+
+
+def _limit_body(program: ir.Olympuspr) -> ir.Olympuspr:
+    """A body that may hold no barriers, with calls in their place behind ciphers."""
+    return program.derived("ciphers apart", _call_ciphers)
+
+
+def _call_ciphers(program: ir.Olympuspr) -> ir.Olympuspr:
+    flat = _inline_calls(program)
+    if flat is None:
+        return program
+    limited = ir.map_subprograms(flat, _limit_body)
+    apart = cipher_limits.keep_apart(limited, by_calls=True)
+    return program if apart is flat else apart
 
 
 # -- narrow floats ---------------------------------------------------------------------
@@ -141,6 +156,8 @@ def _is_call(eqn: ir.Eqn) -> bool:
 
 def _inline_calls(program: ir.Olympuspr) -> ir.Olympuspr | None:
     """The program with calls replaced by what they call; None if that is too long."""
+    if not any(map(_is_call, program.eqns)):
+        return program
     eqns: list[ir.Eqn] = []
     env: dict[Any, Any] = {}
     if not _inline(program, (), env, eqns):
