@@ -155,3 +155,15 @@ def test_costly_functions_beside_the_bits():
     u = np.asarray(random.uniform(KEY, (2000,)))
     expected = u < 1 / (1 + np.exp(-np.asarray(x)))
     assert (np.asarray(olympus.jit(f)(KEY, x)) != expected).mean() < 2e-3
+
+
+def test_divided_programs_keep_their_axes():
+    olympuspr = olympus.make_olympuspr(lambda key: random.normal(key, (500, 4)))(KEY)
+    divided = fusion_limits.limit(olympuspr.jaxpr, "cpu", is_divided=True)
+    assert divided is olympuspr.jaxpr
+    mesh = olympus.make_mesh((1,), ("x",))
+    place = olympus.NamedSharding(mesh, olympus.P("x"))
+    draw = olympus.jit(lambda key: random.normal(key, (500, 4)), out_shardings=place)
+    text = draw.lower(KEY).as_text()
+    assert text.count("optimization_barrier") == OF_KEY
+    np.testing.assert_allclose(draw(KEY), random.normal(KEY, (500, 4)), rtol=2e-6)

@@ -197,12 +197,12 @@ def _flatten(program: ir.Olympuspr, least: int) -> ir.Olympuspr:
       program: one without calls.
       least: how many samples that takes.
     """
-    found = [s for s in _find_samples(program, least) if s.is_costly()]
-    if not found:
+    rows = [s for s in _find_samples(program, least) if s.is_costly()]
+    if not rows:
         return program
     readers = rewriting.readers_of(program)
-    places = {eqn: s for s in found for eqn in s.eqns}
-    flat: dict[Any, Any] = {s.positions: s.row for s in found}
+    places: dict[ir.Eqn | None, _Samples] = {eqn: s for s in rows for eqn in s.eqns}
+    flat: dict[Any, Any] = {s.positions: s.row for s in rows}
     eqns: list[ir.Eqn] = []
     for eqn in program.eqns:
         samples = places.get(eqn)
