@@ -28,7 +28,7 @@ class OptionalExtension(build_ext):
     def _say(self, error: Exception) -> None:
         print(
             f"olympus: built without a part in C ({error}); everything works, but "
-            "calls or products of sparse matrices are slower",
+            "calls, products of sparse matrices or cumulative sums are slower",
             file=sys.stderr,
         )
 
@@ -42,7 +42,7 @@ HEADERS = [
     "host_values",
     "results",
 ]
-PARTS = {"calls": [f"{name}.h" for name in HEADERS], "products": []}
+PARTS = {"calls": [f"{name}.h" for name in HEADERS], "products": ["prefixes.h"]}
 EXTENSIONS = [
     Extension(
         f"olympus._src.native.{name}",

@@ -363,6 +363,33 @@ def narrow_samples(lib: Library, rng: random.Random, size: int) -> Case:
     return f, (_array(lib, size),)
 
 
+def walks(lib: Library, rng: random.Random, size: int) -> Case:
+    """Random walks: sums of the prefixes of drawn numbers."""
+    draw = rng.choice(("normal", "laplace", "gumbel"))
+
+    def f(scale: Any) -> Any:
+        key = lib.top.random.key(11)
+        steps = getattr(lib.top.random, draw)(key, (10 * size, 250))
+        return lib.np.exp(lib.np.cumsum(0.01 * scale * steps, axis=1))
+
+    return f, (_array(lib),)
+
+
+def columns(lib: Library, rng: random.Random, size: int) -> Case:
+    """Samples of a few columns, in each turn of a loop."""
+    draw = rng.choice(("normal", "exponential", "logistic"))
+
+    def f(x: Any) -> Any:
+        def body(total: Any, key: Any) -> Any:
+            return total + getattr(lib.top.random, draw)(key, total.shape), None
+
+        keys = lib.top.random.split(lib.top.random.key(13), 10)
+        start = x + getattr(lib.top.random, draw)(lib.top.random.key(17), x.shape)
+        return lib.lax.scan(body, start, keys)[0]
+
+    return f, (_array(lib, 10 * size, rng.choice((2, 3, 5))),)
+
+
 # -- prefixes, orders, products --------------------------------------------------------
 
 
@@ -528,6 +555,8 @@ SIZES: dict[Class, tuple[int, int]] = {
     keys: (8, 300),
     splits: (3, 10),
     narrow_samples: (10, 300),
+    walks: (10, 100),
+    columns: (10, 100),
     prefixes: (10, 300),
     rows_of_prefixes: (10, 40),
     associative: (10, 40),

@@ -51,6 +51,14 @@ WITHOUT_SAMPLE = dict.fromkeys(
     "it needs a mapped axis; test_parallel and tests/sharding have the cases",
 )
 WITHOUT_SAMPLE["rng_uniform"] = "its numbers differ at each run; test_unrepeated has it"
+WITHOUT_SAMPLE |= {
+    f"{name}_{how}": "written where programs are lowered; test_prefix_kernels"
+    for name in ("cumsum", "cumprod", "cummax", "cummin")
+    for how in ("kernel", "in_xla")
+}
+WITHOUT_SAMPLE["separate_call"] = (
+    "written where programs are lowered; test_cipher_limits"
+)
 WITHOUT_SAMPLE["syrk"] = "only GPUs have that kernel; tests/gpu has its calls"
 WITHOUT_REFERENCE = {
     "bessel_i0": "NumPy has only this order, as a function of float64 alone",

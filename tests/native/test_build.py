@@ -48,6 +48,7 @@ def test_both_sides_are_of_one_version(name):
         ("host_memory.h", 450),
         ("host_values.h", 270),
         ("results.h", 200),
+        ("prefixes.h", 200),
         ("products.c", 500),
     ],
 )

@@ -130,6 +130,16 @@ def test_functions_of_matrices():
     )
 
 
+def test_matrices_of_a_stack_are_squared_as_often_as_each_needs():
+    stack = np.stack([0.001 * A, A, 40 * A])
+    for whole in (linalg.expm(stack), olympus.vmap(linalg.expm)(stack)):
+        for one, x in zip(whole, stack, strict=True):
+            close(one, reference.expm(x))
+    slopes = olympus.vmap(olympus.grad(lambda x: linalg.expm(x).sum()))(stack[:2])
+    for slope, x in zip(slopes, stack, strict=False):
+        close(slope, olympus.grad(lambda x: linalg.expm(x).sum())(x))
+
+
 @pytest.mark.slow
 def test_where_there_is_no_answer():
     assert jnp.isnan(linalg.expm(1e6 * A)).all()

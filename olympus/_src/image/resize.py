@@ -111,22 +111,27 @@ def _resize_by_weights(
     real = dtype if dtypes.kind(dtype) == "f" else matrices.real_dtype(dtype)
     # Half precision has too few places even for the numbers of samples.
     exact = real if dtypes.itemsize_bits(real) >= 32 else np.dtype(np.float32)
+    order = list(range(aval_of(image).ndim))  # the axes of the array as it lies
     for axis, scale, translation in zip(axes, scales, translations, strict=True):
         weights = resize_kernels.weights(
             _NAMES[method],
-            aval_of(image).shape[axis],
+            aval_of(image).shape[order.index(axis)],
             shape[axis],
             promotion.cast(scale, exact, False),
             promotion.cast(translation, exact, False),
             antialias,
         )
         weights = promotion.cast(weights, dtype, False)
-        # The axes are in place where the weights' own comes first, or last.
-        pair = (weights, image) if axis == 0 else (image, weights)
-        axes_of_pair = (0, 0) if axis == 0 else (axis, 0)
+        place = order.index(axis)
+        # New axes come first, but for that of the last product, which comes last.
+        is_first = place == 0 or axis != axes[-1]
+        pair = (weights, image) if is_first else (image, weights)
+        axes_of_pair = (0, place) if is_first else (place, 0)
         image = contractions.tensordot(*pair, axes_of_pair, precision=precision)
-        if axis != 0:
-            image = manipulation.moveaxis(image, -1, axis)
+        del order[place]
+        order.insert(0 if is_first else len(order), axis)
+    if order != sorted(order):  # once, of the result
+        image = manipulation.transpose(image, [order.index(a) for a in sorted(order)])
     return image
 
 

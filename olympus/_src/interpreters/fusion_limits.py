@@ -24,6 +24,7 @@ import numpy as np
 
 from olympus._src.core import dtypes, ir, scopes
 from olympus._src.core.primitive import Cost
+from olympus._src.interpreters import cipher_limits
 from olympus._src.lax.barriers import optimization_barrier_p
 
 _EXPENSIVE, _SPREAD = Cost.EXPENSIVE, Cost.SPREAD
@@ -55,13 +56,20 @@ _AGAIN, _TOGETHER = 8, 100
 _MOST_INLINED = 100_000
 
 
-def limit(program: ir.Olympuspr, platform: str, in_bodies: bool = True) -> ir.Olympuspr:
+def limit(
+    program: ir.Olympuspr,
+    platform: str,
+    in_bodies: bool = True,
+    is_divided: bool = False,
+) -> ir.Olympuspr:
     """The program, with barriers where fusion would repeat its work many times.
 
     Args:
       program: what will be lowered.
       platform: what for; only 'cpu' fuses so.
       in_bodies: whether bodies of loops and branches may hold barriers.
+      is_divided: whether the compiler divides it over devices, by the axes of arrays:
+        random numbers keep theirs then.
 
     Returns:
       The same object where nothing is to be marked.
@@ -69,7 +77,8 @@ def limit(program: ir.Olympuspr, platform: str, in_bodies: bool = True) -> ir.Ol
     if platform != "cpu":
         return program
     return program.derived(
-        ("fusion limits", in_bodies), lambda p: _limit_fusions(p, in_bodies)
+        ("fusion limits", in_bodies, is_divided),
+        lambda p: _limit_fusions(p, in_bodies, is_divided),
     )
 
 
@@ -78,19 +87,40 @@ def count_barriers(program: ir.Olympuspr) -> int:
     return sum(eqn.primitive is optimization_barrier_p for eqn in program.eqns)
 
 
-def _limit_fusions(program: ir.Olympuspr, in_bodies: bool) -> ir.Olympuspr:
+def _limit_fusions(
+    program: ir.Olympuspr, in_bodies: bool, is_divided: bool
+) -> ir.Olympuspr:
     if in_bodies:
-        program = ir.map_subprograms(program, lambda inner: limit(inner, "cpu"))
-    has_calls = any(map(_is_call, program.eqns))
-    flat = _inline_calls(program) if has_calls else program
+        program = ir.map_subprograms(
+            program, lambda inner: limit(inner, "cpu", is_divided=is_divided)
+        )
+    flat = _inline_calls(program)
     if flat is None:
         return program
     with_barriers = _keep_narrow(flat)
+    if not is_divided:
+        if not in_bodies:
+            with_barriers = ir.map_subprograms(with_barriers, _limit_body)
+        with_barriers = cipher_limits.keep_apart(with_barriers, few_rows=in_bodies)
     if _repeats_work(with_barriers):
         return _keep_apart(with_barriers, None)
     if _sums_repeat_work(with_barriers):
         return _keep_apart(with_barriers, _find_spread(with_barriers))
     return program if with_barriers is flat else with_barriers
+
+
+def _limit_body(program: ir.Olympuspr) -> ir.Olympuspr:
+    """A body that may hold no barriers, with calls in their place behind ciphers."""
+    return program.derived("ciphers apart", _call_ciphers)
+
+
+def _call_ciphers(program: ir.Olympuspr) -> ir.Olympuspr:
+    flat = _inline_calls(program)
+    if flat is None:
+        return program
+    limited = ir.map_subprograms(flat, _limit_body)
+    apart = cipher_limits.keep_apart(limited, by_calls=True)
+    return program if apart is flat else apart
 
 
 # -- narrow floats ---------------------------------------------------------------------
@@ -140,6 +170,8 @@ def _is_call(eqn: ir.Eqn) -> bool:
 
 def _inline_calls(program: ir.Olympuspr) -> ir.Olympuspr | None:
     """The program with calls replaced by what they call; None if that is too long."""
+    if not any(map(_is_call, program.eqns)):
+        return program
     eqns: list[ir.Eqn] = []
     env: dict[Any, Any] = {}
     if not _inline(program, (), env, eqns):

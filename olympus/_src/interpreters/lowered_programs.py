@@ -261,7 +261,8 @@ def _lower(
     joined = whole
     if division is None:
         joined = equal_rows.join(pad_sums.merge(whole), in_bodies)
-    limited = fusion_limits.limit(joined, platform, in_bodies)
+    is_divided = division is not None
+    limited = fusion_limits.limit(joined, platform, in_bodies, is_divided)
     n_barriers = fusion_limits.count_barriers
     has_barriers = n_barriers(limited) > n_barriers(whole)
     # An array that is donated to a function that captured it must stay a constant.

@@ -20,8 +20,10 @@ from olympus._src.lowering import types
 _PIECES = 8
 _LARGE = 1 << 16  # elements from which a shorter second pass pays
 _SHORT = 32  # XLA splits folds of more elements in two, each with a loop to compile
-_FEW = 16  # elements folded by halves, in arrays of at most so many: else it is slow
-_FEW_IN_ALL = 1 << 10
+_FEW = 16  # elements folded by halves
+# What they are where each element of the array is compared with them, as in a softmax:
+# XLA folds again for each. Of 16 x 60 that took twice as long in a loop.
+_MOST_AGAIN = 1 << 8
 _FEWEST_SUMMED = 1 << 12  # elements; of fewer XLA compiles a loop of its own
 DIRECTIONS = {"stablehlo.maximum": "GT", "stablehlo.minimum": "LT"}
 
@@ -78,7 +80,7 @@ def _is_short(aval: Any, axes: Any) -> bool:
     if types.has_symbolic_size(aval) or aval.dtype.itemsize < 2:
         return False
     folded = math.prod(aval.shape[axis] for axis in axes)
-    return 0 < folded <= _FEW and aval.size <= _FEW_IN_ALL
+    return 0 < folded <= _FEW and folded * aval.size <= _MOST_AGAIN
 
 
 def _emit_short(block: Any, hlo: str, x: str, aval: Any, out: Any, axes: Any) -> str:

@@ -2,9 +2,9 @@
 
 `calls` is the module of `calls.c`, the hot path of calls, or None: then calls take the
 Python path, which gives the same results and costs about a microsecond more.
-`load_products()` is that of `products.c`, kernels of sparse products, or None: then
-programs have operations of XLA instead. `OLYMPUS_NATIVE=0` in the environment leaves
-both alone.
+`load_products()` is that of `products.c`, kernels of sparse products and of cumulative
+sums, or None: then programs have operations of XLA instead. `OLYMPUS_NATIVE=0` in the
+environment leaves both alone.
 """
 
 from __future__ import annotations
@@ -16,11 +16,14 @@ from types import ModuleType
 from typing import Any
 
 # Of what both sides pass to each other; the sources in C have the same.
-_VERSIONS = {"calls": 14, "products": 1}
+_VERSIONS = {"calls": 14, "products": 2}
 
 CSR_PRODUCT = "olympus_csr_product"
 COO_PRODUCT = "olympus_coo_product"
 COO_PRODUCT_FLIPPED = "olympus_coo_product_flipped"
+# Each begins with this, and may end with `REVERSE`.
+PREFIXES = "olympus_cum"
+REVERSE = "_reverse"
 
 
 def _load(name: str) -> ModuleType | None:

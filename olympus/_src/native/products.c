@@ -1,6 +1,7 @@
-/* Products of sparse matrices with dense arrays, as XLA calls them on CPUs.
+/* Products of sparse matrices with dense arrays, as XLA calls them on CPUs; `prefixes.h`
+   has cumulative sums and their kind.
 
-   Two kernels: of rows of elements (CSR), and of elements in any order (COO). Both skip
+   Two kernels of products: of rows of elements (CSR), and of elements in any order (COO). Both skip
    elements whose positions lie outside, and add those of one position. Rows of the result
    are shared out to the threads of the program, and each row is added in the elements'
    order, so that the result does not depend on how many threads there are.
@@ -17,7 +18,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define VERSION 1 /* of the kernels' operands; `__init__.py` has the same */
+#define VERSION 2 /* of the kernels' operands; `__init__.py` has the same */
 
 /* ---- what XLA hands over ------------------------------------------------------------ */
 
@@ -111,7 +112,7 @@ typedef struct {
   Buffers operands, results;
 } Call;
 
-enum { INT32 = 4, FLOAT = 11, DOUBLE = 12 };
+enum { INT32 = 4, INT64 = 5, FLOAT = 11, DOUBLE = 12 };
 
 static void *fail(const Call *call, const char *message) {
   ErrorText text = {sizeof text, NULL, message, 3};
@@ -417,6 +418,8 @@ static void *multiply_list(Call *call, int is_flipped) {
 static void *multiply_list_forward(Call *call) { return multiply_list(call, 0); }
 static void *multiply_list_flipped(Call *call) { return multiply_list(call, 1); }
 
+#include "prefixes.h"
+
 /* ---- the module ----------------------------------------------------------------------- */
 
 static const struct {
@@ -426,11 +429,19 @@ static const struct {
     {"olympus_csr_product", multiply_rows},
     {"olympus_coo_product", multiply_list_forward},
     {"olympus_coo_product_flipped", multiply_list_flipped},
+    {"olympus_cumsum", cumsum},
+    {"olympus_cumsum_reverse", cumsum_reverse},
+    {"olympus_cumprod", cumprod},
+    {"olympus_cumprod_reverse", cumprod_reverse},
+    {"olympus_cummax", cummax},
+    {"olympus_cummax_reverse", cummax_reverse},
+    {"olympus_cummin", cummin},
+    {"olympus_cummin_reverse", cummin_reverse},
 };
 
 static struct PyModuleDef definition = {
     PyModuleDef_HEAD_INIT, "olympus._src.native.products",
-    "Kernels of sparse products: `KERNELS` has them by name.", -1, NULL,
+    "Kernels that XLA calls: `KERNELS` has them by name.", -1, NULL,
 };
 
 PyMODINIT_FUNC PyInit_products(void) {

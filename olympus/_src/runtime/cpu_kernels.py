@@ -16,7 +16,9 @@ _MARKS = (b"custom_call", b"custom-call", b"lapack_")
 
 _HYBRID = b"hybrid_"  # as in cuhybrid_eig_real
 
-_OWN = (native.CSR_PRODUCT.encode(), native.COO_PRODUCT.encode())
+_OWN = tuple(
+    name.encode() for name in (native.CSR_PRODUCT, native.COO_PRODUCT, native.PREFIXES)
+)
 
 _lock = threading.Lock()
 _registered = False

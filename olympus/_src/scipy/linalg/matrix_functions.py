@@ -15,6 +15,7 @@ import numpy as np
 from olympus._src.api import forward_mode
 from olympus._src.api.custom_jvp import custom_jvp
 from olympus._src.control_flow import loops
+from olympus._src.control_flow.cond import cond
 from olympus._src.core import dtypes
 from olympus._src.core.array_type import Array, ArrayLike
 from olympus._src.interpreters.direct_calls import direct
@@ -108,10 +109,15 @@ def _expm(a: Any, *, upper: bool, most: int) -> Any:
     used = arithmetic.clip(halvings, 0, most)
     out = _pade(a * elementary.exp2(-used).astype(dtype), order, upper)
 
+    last = reductions.max(used)
+
     def square(i: Any, x: Any) -> Any:
         return where(i < used, matmul(x, x), x)
 
-    out = loops.fori_loop(0, most, square, out)
+    def square_if_needed(i: Any, x: Any) -> Any:
+        return cond(i < last, square, lambda _, x: x, i, x)
+
+    out = loops.fori_loop(0, most, square_if_needed, out)
     # As a factor, so that the tangent is NaN where the value is.
     return out * where(halvings <= most, 1, np.nan).astype(dtype)
 

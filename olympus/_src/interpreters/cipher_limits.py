@@ -1,0 +1,312 @@
+"""Limits of fusion behind ciphers: random bits are kept before they become samples.
+
+XLA's CPU compiler fuses the cipher that random bits come from with the function that
+makes samples of them, a logarithm or an inverse. That loop is too long for the
+processor's registers, and takes up to twice as long as two loops do. Where the last
+axis is short the loop is unrolled along it and uses no vectors, which takes ten times
+as long: such samples are made in one row.
+
+`keep_apart` marks the numbers before such a function to be kept. Where no costly
+function follows, as with uniform numbers and comparisons of them, one loop is best.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+from olympus._src.core import ir
+from olympus._src.core.primitive import Cost
+from olympus._src.interpreters import partial_eval, rewriting
+from olympus._src.lax.barriers import optimization_barrier_p
+from olympus._src.lax.random_bits import threefry2x32_p
+from olympus._src.lax.separate_calls import separate_call_p
+from olympus._src.lax.shaping import iota_p, reshape_p
+
+# Fewer numbers take less than what a second loop costs.
+_FEWEST = 64
+# Axes that are unrolled.
+_SHORT = 32
+# With barriers before jaxlib 0.11.1 a program of a few such samples has no kernels that
+# are called without XLA's runtime.
+_FEWEST_IN_ROWS = 256
+# Made of the same element of each operand.
+_ELEMENTWISE = (Cost.CHEAP, Cost.BITS, Cost.EXPENSIVE)
+
+
+def keep_apart(
+    program: ir.Olympuspr, *, by_calls: bool = False, few_rows: bool = True
+) -> ir.Olympuspr:
+    """The program, with barriers between its own ciphers and costly functions.
+
+    Args:
+      program: one without calls.
+      by_calls: write calls that the compiler does not merge, in place of barriers; for
+        bodies of loops that may hold none.
+      few_rows: whether few samples are made in one row too.
+
+    Returns:
+      The same object where there are none.
+    """
+    if not any(map(_is_long_cipher, program.eqns)):
+        return program
+    least = _FEWEST if few_rows else _FEWEST_IN_ROWS
+    apart = _keep_operands(_flatten(program, least))
+    return _call_apart(apart, set(program.eqns)) if by_calls else apart
+
+
+def _is_long_cipher(eqn: ir.Eqn) -> bool:
+    if eqn.primitive is not threefry2x32_p:
+        return False
+    aval = eqn.outvars[0].aval
+    return rewriting.is_undivided(aval) and aval.size >= _FEWEST
+
+
+def _is_expensive(eqn: ir.Eqn) -> bool:
+    if eqn.primitive.cost is not Cost.EXPENSIVE:
+        return False
+    by_number = eqn.primitive.cost_by_spread is not None
+    return not (by_number and type(eqn.invars[-1]) is ir.Literal)
+
+
+def _barrier(v: Any, out: Any, eqn: ir.Eqn) -> ir.Eqn:
+    """The equation that keeps a value, to be read as `out`."""
+    return ir.Eqn(
+        optimization_barrier_p, [v], [out], {}, source=eqn.source, scope=eqn.scope
+    )
+
+
+# -- barriers --------------------------------------------------------------------------
+
+
+def _keep_operands(program: ir.Olympuspr) -> ir.Olympuspr:
+    """The program, with barriers behind the bits that costly functions are made of."""
+    bits = _find_bits(program)
+    if not bits:
+        return program
+    kept: dict[Any, Any] = {}
+    eqns: list[ir.Eqn] = []
+    for eqn in program.eqns:
+        eqns.append(_read_kept(eqn, kept))
+        for v in eqn.outvars:
+            if v in bits:
+                kept[v] = ir.Var(v.aval)
+                eqns.append(_barrier(v, kept[v], eqn))
+    outvars = [v if type(v) is ir.Literal else kept.get(v, v) for v in program.outvars]
+    return program.replace(eqns=eqns, outvars=outvars)
+
+
+def _find_bits(program: ir.Olympuspr) -> set[Any]:
+    """The values that all ways from a cipher to a costly function pass."""
+    sources: dict[Any, Any] = {}  # of each value that is fused with a cipher: its bits
+    costly: set[Any] = set()  # values that are fused with a costly function
+    words: set[Any] = set()  # the ciphers' own results
+    bits: set[Any] = set()
+    for eqn in program.eqns:
+        operands = [v for v in _variables(eqn) if v in sources]
+        is_costly = _is_expensive(eqn) or not costly.isdisjoint(_variables(eqn))
+        if is_costly and eqn.primitive.cost is not None:
+            bits.update([sources[v] for v in operands])
+            costly.update(eqn.outvars)
+        elif _is_long_cipher(eqn):
+            words.update(eqn.outvars)
+            sources.update((v, v) for v in eqn.outvars)
+        elif operands and _is_fused(eqn):
+            (out,) = eqn.outvars
+            (source, *others) = {sources[v] for v in operands}
+            sources[out] = out if others or source in words else source
+    return bits
+
+
+def _variables(eqn: ir.Eqn) -> list[Any]:
+    return [v for v in eqn.invars if type(v) is not ir.Literal]
+
+
+def _is_fused(eqn: ir.Eqn) -> bool:
+    """Whether what reads an equation's result makes its operands again."""
+    if eqn.primitive.cost is None or eqn.primitive is optimization_barrier_p:
+        return False
+    return len(eqn.outvars) == 1 and eqn.outvars[0].aval.size >= _FEWEST
+
+
+def _read_kept(eqn: ir.Eqn, kept: dict[Any, Any]) -> ir.Eqn:
+    if not kept or eqn.primitive is optimization_barrier_p:
+        return eqn
+    if kept.keys().isdisjoint(_variables(eqn)):
+        return eqn
+    invars = [v if type(v) is ir.Literal else kept.get(v, v) for v in eqn.invars]
+    return eqn.replace(invars=invars)
+
+
+# -- short axes ------------------------------------------------------------------------
+
+
+class _Samples:
+    """What elementwise operations make of encrypted positions, in their shape.
+
+    Attributes:
+      row: the positions in one row, before they get the shape.
+      shape: the shape.
+      eqns: the operations.
+      values: the positions in the shape, and all results.
+    """
+
+    def __init__(self, row: Any, positions: Any) -> None:
+        self.row = row
+        self.positions = positions
+        self.shape = positions.aval.shape
+        self.eqns: list[ir.Eqn] = []
+        self.values = {positions}
+
+    def add(self, eqn: ir.Eqn) -> bool:
+        """Takes an operation that needs nothing but the samples and numbers."""
+        if not _is_elementwise(eqn, self.shape):
+            return False
+        for v in eqn.invars:
+            if v.aval.shape != () and (type(v) is ir.Literal or v not in self.values):
+                return False
+        self.eqns.append(eqn)
+        self.values.update(eqn.outvars)
+        return True
+
+    def is_costly(self) -> bool:
+        """Whether a cipher is among the operations, and a costly function."""
+        return any(map(_is_expensive, self.eqns)) and any(
+            map(_is_long_cipher, self.eqns)
+        )
+
+
+def _is_elementwise(eqn: ir.Eqn, shape: tuple[int, ...]) -> bool:
+    if eqn.primitive.cost not in _ELEMENTWISE or eqn.effects:
+        return False
+    if eqn.primitive is optimization_barrier_p:
+        return False
+    if any(isinstance(value, tuple) for value in eqn.params.values()):
+        return False  # which may be a shape
+    if eqn.params.get("sharding") is not None:
+        return False
+    avals = [v.aval for v in eqn.outvars]
+    return all(rewriting.is_undivided(a) and a.shape == shape for a in avals)
+
+
+def _flatten(program: ir.Olympuspr, least: int) -> ir.Olympuspr:
+    """The program, with samples of arrays with a short last axis made in one row.
+
+    Args:
+      program: one without calls.
+      least: how many samples that takes.
+    """
+    rows = [s for s in _find_samples(program, least) if s.is_costly()]
+    if not rows:
+        return program
+    readers = rewriting.readers_of(program)
+    places: dict[ir.Eqn | None, _Samples] = {eqn: s for s in rows for eqn in s.eqns}
+    flat: dict[Any, Any] = {s.positions: s.row for s in rows}
+    eqns: list[ir.Eqn] = []
+    for eqn in program.eqns:
+        samples = places.get(eqn)
+        if samples is None:
+            eqns.append(eqn)
+            continue
+        eqns.append(_in_one_row(eqn, flat))
+        for v in eqn.outvars:
+            if any(places.get(r) is not samples for r in readers.get(v, [])):
+                eqns += _give_shape(v, flat[v], eqn)
+    return program.replace(eqns=eqns)
+
+
+def _find_samples(program: ir.Olympuspr, least: int) -> list[_Samples]:
+    makers = {v: eqn for eqn in program.eqns for v in eqn.outvars}
+    by_value: dict[Any, _Samples] = {}
+    for eqn in program.eqns:
+        if eqn.primitive is reshape_p:
+            row, out = eqn.invars[0], eqn.outvars[0]
+            maker = makers.get(row) if type(row) is not ir.Literal else None
+            if (
+                maker is not None
+                and maker.primitive is iota_p
+                and _is_short(row, out, least)
+            ):
+                by_value[out] = _Samples(row, out)
+            continue
+        read = [by_value[v] for v in _variables(eqn) if v in by_value]
+        samples = read[0] if read else None
+        if samples is not None and samples.add(eqn):
+            by_value.update(dict.fromkeys(eqn.outvars, samples))
+    return list({id(s): s for s in by_value.values()}.values())
+
+
+def _is_short(row: Any, out: Any, least: int) -> bool:
+    if not (rewriting.is_undivided(row.aval) and rewriting.is_undivided(out.aval)):
+        return False
+    axes = [n for n in out.aval.shape if n > 1]
+    return row.aval.ndim == 1 and math.prod(axes) >= least and axes[-1] < _SHORT
+
+
+def _in_one_row(eqn: ir.Eqn, flat: dict[Any, Any]) -> ir.Eqn:
+    size = math.prod(eqn.outvars[0].aval.shape)
+    for v in eqn.outvars:
+        flat[v] = ir.Var(v.aval.update(shape=(size,)))
+    invars = [v if type(v) is ir.Literal else flat.get(v, v) for v in eqn.invars]
+    return eqn.replace(invars=invars, outvars=[flat[v] for v in eqn.outvars])
+
+
+def _give_shape(v: Any, row: Any, eqn: ir.Eqn) -> Sequence[ir.Eqn]:
+    """Keeps a row, and gives it the shape: fused, the row would have the shape too."""
+    kept = ir.Var(row.aval)
+    params = {"new_sizes": v.aval.shape, "dimensions": None, "sharding": None}
+    shaped = ir.Eqn(reshape_p, [kept], [v], params, source=eqn.source, scope=eqn.scope)
+    return [_barrier(row, kept, eqn), shaped]
+
+
+# -- calls -----------------------------------------------------------------------------
+
+
+def _call_apart(program: ir.Olympuspr, own: set[ir.Eqn]) -> ir.Olympuspr:
+    """The program, with calls that make what barriers would keep.
+
+    Args:
+      program: with barriers.
+      own: the equations it had before; of these no barrier is replaced.
+    """
+    if own.issuperset(program.eqns):
+        return program
+    eqns: list[ir.Eqn] = []
+    for eqn in program.eqns:
+        is_new = eqn.primitive is optimization_barrier_p and eqn not in own
+        eqns.append(_call_of(eqn, eqns) if is_new else eqn)
+    used = [True] * len(program.outvars)
+    written = program.replace(eqns=eqns)
+    return partial_eval.dce_olympuspr(written, used, instantiate=True)[0]
+
+
+def _call_of(barrier: ir.Eqn, before: Sequence[ir.Eqn]) -> ir.Eqn:
+    """The call of a program that makes the operand of a barrier."""
+    (value,) = barrier.invars
+    needed: dict[Any, None] = {value: None}
+    body: list[ir.Eqn] = []
+    for eqn in reversed(before):
+        if needed.keys().isdisjoint(eqn.outvars) or not _is_made_again(eqn):
+            continue
+        body.insert(0, eqn)
+        for v in eqn.outvars:
+            needed.pop(v, None)
+        needed.update((v, None) for v in eqn.invars if type(v) is not ir.Literal)
+    operands = list(needed)
+    inner = ir.Olympuspr((), operands, [value], body)
+    params = {"jaxpr": ir.ClosedOlympuspr(inner)}
+    return ir.Eqn(
+        separate_call_p,
+        operands,
+        barrier.outvars,
+        params,
+        source=barrier.source,
+        scope=barrier.scope,
+    )
+
+
+def _is_made_again(eqn: ir.Eqn) -> bool:
+    if eqn.primitive.cost is None or eqn.effects:
+        return False
+    return eqn.outvars[0].aval.size >= _FEWEST
