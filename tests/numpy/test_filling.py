@@ -1,5 +1,7 @@
 """Filled arrays: what NumPy's values give, and what is refused."""
 
+import functools
+
 import numpy as np
 import pytest
 
@@ -37,3 +39,34 @@ def test_wide_integers_become_floats_before_they_are_cut():
     x = lax.convert_element_type(np.int64(2**40), "float32")
     assert isinstance(x, olympus.Array)
     assert x == np.float32(2**40)
+
+
+@pytest.mark.parametrize("num", [0, 1, 2, 7])
+@pytest.mark.parametrize("endpoint", [True, False])
+@pytest.mark.parametrize(
+    "ends",
+    [
+        (jnp.float32(1.5), 4),
+        (2, jnp.float32(-3)),
+        (jnp.arange(3.0), jnp.ones((2, 1))),
+        (jnp.int32(1), jnp.int32(9)),
+        (jnp.bfloat16(1), 2.0),
+        (jnp.complex64(1j), 2),
+    ],
+)
+def test_linspace_of_arrays_is_as_in_jit(ends, num, endpoint):
+    def spread(*ends, dtype=None):
+        return jnp.linspace(*ends, num, endpoint, retstep=True, dtype=dtype)
+
+    is_real = jnp.result_type(*ends) != "complex64"
+    for dtype in (None, "float16", "int32") if is_real else (None,):
+        outs = spread(*ends, dtype=dtype)
+        expected = olympus.jit(functools.partial(spread, dtype=dtype))(*ends)
+        for out, value in zip(outs, expected, strict=True):
+            assert out.dtype == value.dtype
+            wide = (np.asarray(x).astype("complex64") for x in (out, value))
+            np.testing.assert_allclose(*wide, rtol=1e-3 if dtype else 1e-6)
+        wide = [np.asarray(x, np.complex64).astype(np.complex128) for x in ends]
+        exact = np.linspace(*wide, num, endpoint)
+        if dtype is None:
+            np.testing.assert_allclose(outs[0].astype("complex64"), exact, rtol=2e-2)

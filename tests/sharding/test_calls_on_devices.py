@@ -78,6 +78,10 @@ def test_functions_run_where_arrays_are_committed(name, at):
         lambda x: jnp.setdiff1d(x, x[:2]),
         lambda x: jnp.setxor1d(x, x[:2]),
         lambda x: x[x > 0],
+        lambda x: jnp.linspace(x[0], x[2], 5, retstep=True),
+        lambda x: jnp.linspace(x[0], 3, 5, axis=0),
+        lambda x: jnp.arange(x[0], x[2], 0.5),
+        lambda x: jnp.histogram(x, 3),
     ],
 )
 def test_what_the_host_computes_is_where_arrays_are_committed(fun):

@@ -117,7 +117,10 @@ def arange(
     with np.errstate(all="ignore"):
         host = np.asarray(np.arange(first, last, by)).astype(kind)
     put = put_own_values if first == 0 and by == 1 else put_values
-    return put(host, ShapedArray(host.shape, kind), place)
+    out = put(host, ShapedArray(host.shape, kind), place)
+    if place is not None:
+        return out
+    return concrete_arrays.beside_committed(out, *arguments)
 
 
 def _check_ends(numbers: range, dtype: Any) -> None:
@@ -223,10 +226,14 @@ def linspace(
     kind = working if dtype is None else dtypes.check_user_dtype(dtype, "linspace")
     arguments = (start, stop, num)
     known = not any(isinstance(x, trace.Tracer) or is_symbolic(x) for x in arguments)
-    out, step = (_linspace_known if known else _linspace_traced)(
-        start, stop, num, endpoint, working, kind, axis
-    )
-    if known:
+    # Arrays are not waited for; the result lies where they do.
+    on_device = known and concrete_arrays.ArrayImpl in (type(start), type(stop))
+    make = _linspace_traced if not known else _linspace_known
+    make = _linspace_on_device if on_device else make
+    out, step = make(start, stop, num, endpoint, working, kind, axis)
+    if on_device and device is not None:
+        out, step = (concrete_arrays.on_sharding(x, device) for x in (out, step))
+    elif known and not on_device:
         out = concrete_arrays.put(out, ShapedArray(out.shape, kind), device)
         if retstep:
             step = np.asarray(step, working)
@@ -310,6 +317,20 @@ def _linspace_traced(
         divisor = np.asarray(parts if parts else np.nan, working)[()]
     step = elementwise.div(elementwise.sub(high, low), divisor)
     return elementwise.convert(out, kind), step
+
+
+@evaluate.fuse
+def _linspace_program(
+    start: Any, stop: Any, *, num: int, endpoint: bool, kinds: Any, axis: int
+) -> Any:
+    return _linspace_traced(start, stop, num, endpoint, *kinds, axis)
+
+
+def _linspace_on_device(
+    start: Any, stop: Any, num: int, endpoint: bool, working: Any, kind: Any, axis: int
+) -> Any:
+    options = {"num": num, "endpoint": bool(endpoint), "axis": axis}
+    return _linspace_program(start, stop, kinds=(working, kind), **options)
 
 
 def logspace(
