@@ -291,7 +291,7 @@ def _cumulative(
     accepts: Any,
     fold: Any,
     small: int = _SMALL_ARRAY,
-    has_kernel: bool = True,
+    written_last: tuple[str, str] | None = None,
     **rules: Any,
 ) -> Primitive:
     def abstract(operand: Any, *, axis: int, reverse: bool) -> Any:
@@ -325,9 +325,10 @@ def _cumulative(
         return np.flip(fold(np.flip(x, axis), axis), axis).astype(x.dtype)
 
     kernel = None
-    if has_kernel:
-        plain = Primitive(f"{name}_in_xla", abstract=abstract, lower=lower)
-        kernel = prefix_kernels.kernel_for(name, plain)
+    if written_last is not None:  # the kernel, and the same in operations of XLA
+        kernel_name, plain_name = written_last
+        plain = Primitive(plain_name, abstract=abstract, lower=lower)
+        kernel = prefix_kernels.kernel_for(kernel_name, name, plain)
 
     def rewrite(platform: str, operand: Any, *, axis: int, reverse: bool) -> Any:
         if kernel is None or not prefix_kernels.suits(platform, operand, axis):
@@ -373,6 +374,7 @@ cumsum_p = _cumulative(
     lambda dtype: 0,
     families.NUMERIC,
     _wide(np.cumsum),
+    written_last=("cumsum_kernel", "cumsum_in_xla"),
     transpose=_sums_transpose,
     needs_full_build=True,
     **families.LINEAR,
@@ -383,6 +385,7 @@ cumprod_p = _cumulative(
     lambda dtype: 1,
     families.NUMERIC,
     _wide(np.cumprod),
+    written_last=("cumprod_kernel", "cumprod_in_xla"),
     jvp=_jvp(elementwise.mul_p),
     needs_full_build=True,
 )
@@ -392,6 +395,7 @@ cummax_p = _cumulative(
     families.lowest,
     (families.BOOL, *families.REAL),
     lambda x, axis: np.maximum.accumulate(x, axis),
+    written_last=("cummax_kernel", "cummax_in_xla"),
     jvp=_jvp(elementwise.max_p),
     needs_full_build=True,
     may_make_nan=False,
@@ -402,6 +406,7 @@ cummin_p = _cumulative(
     families.highest,
     (families.BOOL, *families.REAL),
     lambda x, axis: np.minimum.accumulate(x, axis),
+    written_last=("cummin_kernel", "cummin_in_xla"),
     jvp=_jvp(elementwise.min_p),
     needs_full_build=True,
     may_make_nan=False,
@@ -413,7 +418,6 @@ cumlogsumexp_p = _cumulative(
     families.FLOAT,
     lambda x, axis: np.logaddexp.accumulate(x, axis),
     small=_SMALL_FOR_EXPONENTIALS,
-    has_kernel=False,
     jvp=_log_sums_jvp,
 )
 

@@ -32,11 +32,12 @@ def suits(platform: str, aval: Any, axis: int) -> bool:
     )
 
 
-def kernel_for(name: str, plain: Primitive) -> Primitive:
+def kernel_for(name: str, prefixes: str, plain: Primitive) -> Primitive:
     """The operation that a kernel does.
 
     Args:
-      name: of the cumulative operation.
+      name: of the operation.
+      prefixes: of the cumulative operation that it stands for.
       plain: the same in operations of XLA, for other processes and divided programs.
     """
 
@@ -44,7 +45,7 @@ def kernel_for(name: str, plain: Primitive) -> Primitive:
         (aval,) = ctx.avals_in
         before, after = math.prod(aval.shape[:axis]), math.prod(aval.shape[axis + 1 :])
         rows = ShapedArray((before, aval.shape[axis], after), aval.dtype)
-        target = f"olympus_{name}{native.REVERSE if reverse else ''}"
+        target = f"olympus_{prefixes}{native.REVERSE if reverse else ''}"
         out = ctx.block.op1(
             "stablehlo.custom_call",
             [ctx.block.reshape(x, aval, rows)],
@@ -56,7 +57,7 @@ def kernel_for(name: str, plain: Primitive) -> Primitive:
         return str(ctx.block.reshape(out, rows, aval))
 
     return Primitive(
-        f"{name}_kernel",
+        name,
         abstract=lambda x, **params: ShapedArray(x.shape, x.dtype, x.weak_type),
         lower=lower,
         decompose=plain.bind,
