@@ -27,7 +27,6 @@ from olympus._src.interpreters import (
     partial_eval,
 )
 from olympus._src.interpreters.compiled_programs import build
-from olympus._src.runtime import client
 from olympus._src.sharding.division import Division
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -108,7 +107,7 @@ def _as_operand(x: Any, leading: bool, beside: ArrayImpl | None) -> Any:
         return type(x)([_as_operand(part, leading, beside) for part in x])
     if type(x) not in (concrete_arrays.HOST_TYPES if leading else (np.ndarray,)):
         return x
-    if beside is None or not client.several_devices():
+    if beside is None or not concrete_arrays.several_devices():
         return concrete_arrays.as_array(x)
     return concrete_arrays.operand_beside(x, beside)
 

@@ -323,7 +323,8 @@ def _linspace_traced(
 def _linspace_program(
     start: Any, stop: Any, *, num: int, endpoint: bool, kinds: Any, axis: int
 ) -> Any:
-    return _linspace_traced(start, stop, num, endpoint, *kinds, axis)
+    working, kind = kinds
+    return _linspace_traced(start, stop, num, endpoint, working, kind, axis)
 
 
 def _linspace_on_device(
