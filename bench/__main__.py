@@ -55,6 +55,7 @@ GROUPS = (
         "memory",
         "growth",
         "mesh_calls",
+        "mesh_placed",
         "mesh_programs",
         "refs",
         "foreign",

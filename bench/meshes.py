@@ -48,6 +48,29 @@ def mesh_calls(lib: Library) -> dict[str, Any]:
     }
 
 
+def mesh_placed(lib: Library) -> dict[str, Any]:
+    """Operations and calls on arrays that are committed to one of the devices."""
+    top, jnp = lib.top, lib.np
+    device = top.devices()[3]
+    values = np.arange(8, dtype=np.float32)
+    x = top.device_put(values, device)
+    place = importlib.import_module(f"{top.__name__}.sharding")
+    scaled = top.jit(lambda x, n: x * n)
+    chosen = top.jit(lambda x: x + 1, out_shardings=place.SingleDeviceSharding(device))
+    return {
+        "placed -x": lambda: -x,
+        "placed 2 * x + 1": lambda: 2 * x + 1,
+        "placed x + NumPy": lambda: x + values,
+        "placed clip": lambda: jnp.clip(x, 0, 1),
+        "placed where": lambda: jnp.where(x > 2, x, 0.0),
+        "placed median": lambda: jnp.median(x),
+        "placed std": lambda: jnp.std(x),
+        "placed part": lambda: x[1:4],
+        "placed call with a number": lambda: scaled(x, 2.0),
+        "placed call, out_shardings": lambda: chosen(x),
+    }
+
+
 def mesh_programs(lib: Library) -> dict[str, Any]:
     """First calls of divided programs, and what tracing `shard_map` takes."""
     mesh, over = _mesh(lib)
@@ -80,4 +103,4 @@ def mesh_programs(lib: Library) -> dict[str, Any]:
     }
 
 
-GROUPS = {f.__name__: f for f in (mesh_calls, mesh_programs)}
+GROUPS = {f.__name__: f for f in (mesh_calls, mesh_placed, mesh_programs)}
