@@ -53,6 +53,30 @@ def test_names_may_repeat():
     assert primitive.records() == before
 
 
+@pytest.mark.parametrize("field", ["lower", "decompose"])
+def test_a_rule_that_comes_after_a_failed_compilation_is_used(field):
+    p = Primitive("doubled", abstract=lambda x: x)
+    inner = olympus.jit(lambda x: p.bind(x) + 1)
+
+    def f(x):
+        return inner(x) * 10
+
+    for _ in range(2):
+        with pytest.raises(NotImplementedError, match="doubled"):
+            olympus.jit(f)(2.0)
+    if field == "decompose":
+        p.set_rule("decompose", lambda x: lax.mul(x, 2.0))
+    else:
+        p.set_rule(
+            "lower",
+            lambda ctx, x: ctx.block.elementwise(
+                "stablehlo.add", [x, x], ctx.avals_out[0]
+            ),
+        )
+    assert olympus.jit(f)(2.0) == 50
+    assert olympus.jit(p.bind)(2.0) == 4
+
+
 SOURCES = pathlib.Path(olympus.__file__).parent / "_src"
 
 

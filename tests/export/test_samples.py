@@ -11,9 +11,11 @@ from tests.lax import samples
 
 # Kernels that later versions need not have.
 UNSTABLE = ("geqp3", "ormqr", "unmqr")
+# Kernels of our own, which are not in exports, round in another order.
+OTHER_KERNELS = {lax.cumsum_p: 2e-6, lax.cumprod_p: 1e-4}
 
 
-def round_trip_is_exact(f, args):
+def check_round_trip(f, args, tolerance=0.0):
     checks = [
         export.DisabledSafetyCheck.custom_call(f"lapack_{letter}{name}_ffi")
         for name in UNSTABLE
@@ -26,16 +28,20 @@ def round_trip_is_exact(f, args):
         olympus.tree.leaves(found), olympus.tree.leaves(wanted), strict=True
     ):
         assert olympus.typeof(a) is olympus.typeof(b)
-        assert np.asarray(a).tobytes() == np.asarray(b).tobytes()
+        if tolerance:
+            np.testing.assert_allclose(a, b, rtol=tolerance)
+        else:
+            assert np.asarray(a).tobytes() == np.asarray(b).tobytes()
 
 
 @pytest.mark.slow
 @pytest.mark.sampled(30)
 @pytest.mark.parametrize("s", samples.SAMPLES, ids=repr)
 def test_each_operation(s):
-    round_trip_is_exact(lambda *args: s.p.bind(*args, **s.params), s.args)
+    tolerance = OTHER_KERNELS.get(s.p, 0.0)
+    check_round_trip(lambda *args: s.p.bind(*args, **s.params), s.args, tolerance)
 
 
 def test_a_slice_of_a_scalar():
     # MLIR prints the operation in a form that it cannot read where there are no axes.
-    round_trip_is_exact(lambda x: lax.dynamic_slice(x, (), ()), (np.int32(3),))
+    check_round_trip(lambda x: lax.dynamic_slice(x, (), ()), (np.int32(3),))

@@ -269,6 +269,8 @@ class Primitive(RuleDefinitions):
     )
     # Whether rules have not changed, so that what a rule gave may be kept.
     rules_are_fixed = True
+    # Of the rules of all primitives, for what is kept of whole programs.
+    n_changes = 0
     # What libraries ask: calls and maps are no kinds of primitives of their own.
     call_primitive = False
     map_primitive = False
@@ -361,6 +363,7 @@ class Primitive(RuleDefinitions):
         if field not in _FIELDS:
             raise TypeError(f"Primitive {self.name}: there is no rule field {field!r}")
         self._write_rule(field, rule)
+        Primitive.n_changes += 1
         if field in ("jvp", "linearize"):  # the one that was given holds everywhere
             self.jvp_by_spread = None
         if field in _COMPILED:

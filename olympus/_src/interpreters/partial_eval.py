@@ -22,6 +22,7 @@ from olympus._src.core import (
     trace,
 )
 from olympus._src.core import avals as avals_
+from olympus._src.core.primitive import Primitive
 from olympus._src.foundation import (
     array_protocol,
     config,
@@ -519,9 +520,8 @@ def _is_dynamic(eqn: ir.Eqn) -> bool:
 
 
 def _expand(program: ir.Olympuspr, target: _Target) -> ir.Olympuspr:
-    expanded: ir.Olympuspr = program.derived(
-        ("expanded", target), lambda p: _write_expanded(p, target)
-    )
+    key = "expanded", target, Primitive.n_changes
+    expanded: ir.Olympuspr = program.derived(key, lambda p: _write_expanded(p, target))
     return expanded
 
 
