@@ -29,7 +29,8 @@ def check_round_trip(f, args, tolerance=0.0):
     ):
         assert olympus.typeof(a) is olympus.typeof(b)
         if tolerance:
-            np.testing.assert_allclose(a, b, rtol=tolerance)
+            atol = tolerance * np.max(np.abs(b))
+            np.testing.assert_allclose(a, b, rtol=tolerance, atol=atol)
         else:
             assert np.asarray(a).tobytes() == np.asarray(b).tobytes()
 
