@@ -29,7 +29,7 @@ def check_round_trip(f, args, tolerance=0.0):
     ):
         assert olympus.typeof(a) is olympus.typeof(b)
         if tolerance:
-            atol = tolerance * np.max(np.abs(b))
+            atol = tolerance * np.max(np.abs(b), initial=0)
             np.testing.assert_allclose(a, b, rtol=tolerance, atol=atol)
         else:
             assert np.asarray(a).tobytes() == np.asarray(b).tobytes()
