@@ -211,6 +211,17 @@ def test_registered_classes_are_known():
 
 
 @needs_native
+def test_compiled_programs_are_known():
+    x = jnp.arange(3.0)
+    compiled = olympus.jit(lambda d, y: d["b"] - d["a"] * y).lower({"b": x, "a": x}, x)
+    compiled = compiled.compile()
+    for i, d in enumerate(({"b": x, "a": x + 1}, {"a": x + 1, "b": x})):
+        for _ in range(3):
+            same(compiled(d, x), x - (x + 1) * x)
+        assert len(compiled._entries) == i + 1
+
+
+@needs_native
 @pytest.mark.eight_devices
 def test_registered_classes_are_known_on_several_devices():
     f = olympus.jit(lambda m: _Module(m.weights + 1, m.name))

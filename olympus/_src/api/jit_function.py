@@ -297,7 +297,7 @@ class JitFunction(native_calls.Caller):
         if not native_calls.IS_NATIVE:
             return False
         known, order = native_calls.leaf_order(
-            call, *self._parameters().dynamic(args, kwargs)
+            call.leaves, *self._parameters().dynamic(args, kwargs)
         )
         if not known:
             return False

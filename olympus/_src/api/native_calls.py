@@ -7,14 +7,13 @@ knows nothing, so that every call takes the Python path.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from types import NoneType
 from typing import Any
 
 import numpy as np
 
 from olympus._src import native, tree
-from olympus._src.api import signatures
 from olympus._src.core import scalar_types, trace
 from olympus._src.foundation import caching, config, tracebacks
 from olympus._src.interpreters import concrete_arrays, evaluate
@@ -171,14 +170,14 @@ class Entry:
 
 
 def leaf_order(
-    call: signatures.Call, args: Any, kwargs: Any
+    leaves: Sequence[Any], args: Any, kwargs: Any
 ) -> tuple[bool, tuple[int, ...] | None]:
     """Where the leaves of a call are among those that a walk over it meets.
 
     A walk takes dicts and keywords in their own order, where trees sort them.
 
     Args:
-      call: with the structure of the arguments.
+      leaves: of the call, in the order of trees.
       args, kwargs: those that are not static, in the user's order.
 
     Returns:
@@ -189,7 +188,6 @@ def leaf_order(
     positional = tuple([_numbered(x, met) for x in args])
     named = {k: _numbered(v, met) for k, v in kwargs.items()}
     order = tuple([place.number for place in tree.flatten((positional, named))[0]])
-    leaves = call.leaves
     # A class may flatten to other leaves each time.
     if len(order) != len(met) or len(order) != len(leaves):
         return False, None

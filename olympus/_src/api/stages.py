@@ -453,7 +453,7 @@ class Compiled(native_calls.Caller, _Stage):
             self._check_shardings(arrays)
         out = self.out_tree.unflatten(compiled.call(arrays))
         if native_calls.IS_NATIVE and self._are_in_place(arrays):
-            self._keep(args, kwargs)
+            self._keep(leaves, args, kwargs)
         return out
 
     def _are_in_place(self, arrays: Sequence[Any]) -> bool:
@@ -466,10 +466,9 @@ class Compiled(native_calls.Caller, _Stage):
             for x in arrays
         )
 
-    def _keep(self, args: Any, kwargs: Any) -> None:
+    def _keep(self, leaves: Sequence[Any], args: Any, kwargs: Any) -> None:
         """Has calls like this one run the program at once."""
-        call = self._signature.call
-        known, order = native_calls.leaf_order(call, args, kwargs)
+        known, order = native_calls.leaf_order(leaves, args, kwargs)
         if known:
             evaluate.make_room(self._entries)
             place = native_calls.place_of_hosts(self._compiled.lowered.device)
