@@ -33,7 +33,7 @@ def draw(shape, dtype, name):
     return rng.normal(size=shape).astype(dtype)
 
 
-def expected(x, name, axis, reverse):
+def fold_up_to_each(x, name, axis, reverse):
     wide = x.astype(np.float64) if x.dtype == np.float32 else x
     wide = np.flip(wide, axis) if reverse else wide
     with np.errstate(over="ignore", invalid="ignore"):
@@ -77,7 +77,7 @@ def test_values(shape, axis, name, reverse):
                 return getattr(lax, name)(x, axis=axis, reverse=reverse)
 
             assert has_kernel(f, x)
-            assert_alike(np.asarray(f(x)), expected(x, name, axis, reverse))
+            assert_alike(np.asarray(f(x)), fold_up_to_each(x, name, axis, reverse))
 
 
 @built
@@ -91,9 +91,9 @@ def test_nan_and_infinities_stay(shape, special, name, reverse):
         x[at] = special
         out = getattr(lax, name)(x, axis=0, reverse=reverse)
         np.testing.assert_array_equal(
-            np.isnan(out), np.isnan(expected(x, name, 0, reverse))
+            np.isnan(out), np.isnan(fold_up_to_each(x, name, 0, reverse))
         )
-        assert_alike(np.asarray(out), expected(x, name, 0, reverse))
+        assert_alike(np.asarray(out), fold_up_to_each(x, name, 0, reverse))
 
 
 @built
@@ -124,7 +124,7 @@ def test_values_without_the_part_in_c(monkeypatch):
     x = draw((70001,), "float32", "cumsum")
     olympus.clear_caches()
     assert not has_kernel(lambda x: lax.cumsum(x), x)
-    assert_alike(np.asarray(lax.cumsum(x)), expected(x, "cumsum", 0, False))
+    assert_alike(np.asarray(lax.cumsum(x)), fold_up_to_each(x, "cumsum", 0, False))
     olympus.clear_caches()
 
 
@@ -132,16 +132,16 @@ def test_exported_programs_call_no_kernel():
     x = draw((6000,), "float32", "cumsum")
     exported = export.export(olympus.jit(jnp.cumsum))(x)
     assert "olympus_cum" not in exported.mlir_module()
-    assert_alike(np.asarray(exported.call(x)), expected(x, "cumsum", 0, False))
+    assert_alike(np.asarray(exported.call(x)), fold_up_to_each(x, "cumsum", 0, False))
 
 
 def test_mapped_differentiated_and_looped():
     x = draw((4, 3000), "float32", "cumsum")
-    rows = np.stack([expected(row, "cumsum", 0, False) for row in x])
+    rows = np.stack([fold_up_to_each(row, "cumsum", 0, False) for row in x])
     assert_alike(np.asarray(olympus.vmap(jnp.cumsum)(x)), rows)
     weights = draw((3000,), "float32", "cumsum")
     slope = olympus.grad(lambda x: (jnp.cumsum(x) * weights).sum())(x[0])
-    assert_alike(np.asarray(slope), expected(weights, "cumsum", 0, True))
+    assert_alike(np.asarray(slope), fold_up_to_each(weights, "cumsum", 0, True))
     _, tangent = olympus.jvp(lambda x: lax.cumprod(x), (1 + 0 * x[0],), (x[0],))
     assert_alike(np.asarray(tangent), rows[0])
 

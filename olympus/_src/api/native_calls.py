@@ -185,8 +185,8 @@ def leaf_order(
       where these are in order.
     """
     met: list[Any] = []
-    positional = tuple([_numbered(x, met) for x in args])
-    named = {k: _numbered(v, met) for k, v in kwargs.items()}
+    positional = tuple([_number_leaves(x, met) for x in args])
+    named = {k: _number_leaves(v, met) for k, v in kwargs.items()}
     order = tuple([place.number for place in tree.flatten((positional, named))[0]])
     # A class may flatten to other leaves each time.
     if len(order) != len(met) or len(order) != len(leaves):
@@ -205,7 +205,7 @@ class _Place:
         self.number = number
 
 
-def _numbered(x: Any, met: list[Any]) -> Any:
+def _number_leaves(x: Any, met: list[Any]) -> Any:
     """The tree with the place of each leaf, in the order of a walk, in its stead.
 
     Args:
@@ -219,13 +219,13 @@ def _numbered(x: Any, met: list[Any]) -> Any:
     if x is None:
         return None
     if kind is dict and type(next(iter(x), "")) is str:
-        return {k: _numbered(v, met) for k, v in x.items()}
+        return {k: _number_leaves(v, met) for k, v in x.items()}
     if kind is tuple or kind is list:
-        return kind([_numbered(v, met) for v in x])
+        return kind([_number_leaves(v, met) for v in x])
     if tree.is_record_type(kind):
         # The fields, past methods of the class: it may define its own iteration.
         fields = tuple.__iter__(x)
-        return tuple.__new__(kind, [_numbered(v, met) for v in fields])
+        return tuple.__new__(kind, [_number_leaves(v, met) for v in fields])
     leaves = tree.flatten(x)[0]
     places = tuple([_Place(len(met) + i) for i in range(len(leaves))])
     met += leaves

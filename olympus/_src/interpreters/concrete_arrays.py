@@ -243,10 +243,10 @@ def beside_committed(x: Any, *args: Any) -> Any:
       x: an array; a tracer stays as it is.
       args: arrays and values of the host.
     """
-    place = None if type(x) is not ArrayImpl else common_device(args)
-    if place is None or isinstance(place, Division):
+    if type(x) is not ArrayImpl:
         return x
-    return on_chosen_device(x, place)
+    place = common_device(args)
+    return x if isinstance(place, Division) else place_result(x, place)
 
 
 def placed_like(x: Any, other: ArrayImpl) -> ArrayImpl:
