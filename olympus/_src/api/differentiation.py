@@ -137,6 +137,8 @@ def _concrete(x: Any) -> Any:
         return x
     if high_values.are_in_use() and high_values.is_high_value(x):
         return x
+    if type(x) in _NUMBERS or isinstance(x, np.floating):
+        return concrete_arrays.as_own_array(x)
     return concrete_arrays.as_operand(x)
 
 

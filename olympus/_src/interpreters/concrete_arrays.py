@@ -266,7 +266,18 @@ def as_array_or_tracer(x: Any) -> Any:
     """What an operation returns for a value that it does not change: an array, or
     the tracer.
     """
-    return x if hasattr(x, "aval") else as_array(x)
+    return x if hasattr(x, "aval") else as_own_array(x)
+
+
+def as_own_array(x: Any) -> ArrayImpl:
+    """`as_array` for users, who may delete or donate it.
+
+    Those that operations take for numbers are kept, and are many programs' operands.
+    """
+    if type(x) not in _NUMBERS and not isinstance(x, np.floating):
+        return as_array(x)
+    aval = avals_.aval_of(x)
+    return put(np.asarray(x, aval.dtype), aval)
 
 
 def with_aval(x: ArrayImpl, aval: Any) -> ArrayImpl:
