@@ -80,6 +80,19 @@ SAMPLES = [
             (array((70, 70)), 1, i32),
         ]
     ),
+    *(
+        S(argmax_lowering.paired_extreme_p, x, axes=(axis,), index_dtype=kind,
+          largest=largest)
+        for largest in (False, True)
+        for x, axis, kind in [
+            (NAN, 1, i32),
+            (TIES, 1, u8),
+            (distinct((3, 4)), 0, i32),
+            (array((3, 4), b1), 0, i32),
+            (array((70, 70), i8), 1, i32),
+            (array((70, 70), u32), 0, i32),
+        ]
+    ),
     S(reductions.reduce_precision_p, array((5,)), exponent_bits=5, mantissa_bits=10,
       smooth=False),
     S(reductions.reduce_precision_p, array((5,)), exponent_bits=8, mantissa_bits=7,

@@ -1,9 +1,11 @@
-"""Positions of extremes of floats on the CPU, with little for XLA to compile.
+"""Positions of extremes where another program is better than a fold of positions.
 
-The extreme comes from XLA's own fold, which is quick and loses NaN. That does not
-matter: it is compared with the elements, and a position of NaN goes before all that
-are equal to it. So what is left is a fold of positions, of two kinds at once.
-See decision 27.
+For floats on the CPU, with little for XLA to compile: the extreme comes from XLA's own
+fold, which is quick and loses NaN. That does not matter: it is compared with the
+elements, and a position of NaN goes before all that are equal to it. So what is left
+is a fold of positions, of two kinds at once. See decision 27.
+
+For long arrays elements and positions are folded together, which takes no memory.
 """
 
 from __future__ import annotations
@@ -13,8 +15,15 @@ from typing import Any
 
 import numpy as np
 
+from olympus._src.core import dtypes
 from olympus._src.core.primitive import Primitive
-from olympus._src.lax import families, nan_extremes, sharding_rules
+from olympus._src.lax import (
+    comparison,
+    families,
+    nan_extremes,
+    sharding_rules,
+    sizes,
+)
 from olympus._src.lax.families import ShapedArray
 from olympus._src.lowering import types
 
@@ -24,22 +33,38 @@ _SMALL = 1 << 8  # elements up to which XLA's fold of pairs runs quicker
 # Along shorter axes that fold is as quick; it was twice as quick along 40.
 _SHORT = 128
 _EXACT = 1 << 24  # up to which floats hold all integers
+# Integers from which the memory for their positions costs more than a fold of pairs
+# does: those of one byte fold quickly by themselves, others only along outer axes.
+_MANY_BYTES, _MANY = 1 << 25, 1 << 17
 
 
 def emit_instead(largest: bool) -> Callable[..., Any]:
     """The field `rewrite` of `argmax` and `argmin`."""
 
     def rewrite(platform: str, x: Any, *, axes: Any, index_dtype: Any) -> Any:
-        if platform != "cpu" or x.dtype != _F32 or not x.size:
+        instead = _choose(platform, x, axes[0])
+        if instead is None:
             return None
-        size = x.shape[axes[0]]
-        if x.size <= _SMALL or not _SHORT < size < _EXACT:
-            return None
-        return lambda x: first_extreme_p.bind(
+        return lambda x: instead.bind(
             x, axes=axes, index_dtype=index_dtype, largest=largest
         )
 
     return rewrite
+
+
+def _choose(platform: str, x: Any, axis: int) -> Primitive | None:
+    """What finds positions along an axis; None for a fold of positions."""
+    size = x.shape[axis]
+    if type(size) is int and size > sizes.MAX_NARROW:
+        return paired_extreme_p
+    if platform != "cpu" or type(x.size) is not int:
+        return None
+    if x.dtype == _F32 and x.size > _SMALL and _SHORT < size < _EXACT:
+        return first_extreme_p
+    if x.dtype.kind not in "iu":
+        return None
+    is_inner = x.dtype.itemsize > 1 and axis == x.ndim - 1
+    return paired_extreme_p if x.size > (_MANY if is_inner else _MANY_BYTES) else None
 
 
 # -- lowering --------------------------------------------------------------------------
@@ -156,6 +181,53 @@ def _emit_floats(lines: _Lines, is_nan: str, is_extreme: str) -> tuple[str, Any]
     return lines.select(has_nan, shifted, least, out), out
 
 
+def _lower_pairs(
+    ctx: Any, x: str, *, axes: Any, index_dtype: Any, largest: bool
+) -> str:
+    """One fold of elements beside their positions, of which the least wins."""
+    lines = _Lines(ctx, axes[0], largest)
+    counter = sizes.position_dtype(lines.size)
+    place = lines.like(counter)
+    avals = [ShapedArray((), lines.aval.dtype), ShapedArray((), counter)]
+
+    def combine(inner: Any, names: Any) -> list[str]:
+        return _emit_better(inner, names, avals, largest)
+
+    _, position = lines.fold_pairs(
+        [x, lines.block.iota(lines.axis, place)],
+        [lines.aval, place],
+        [lines.start, lines.size],
+        combine,
+    )
+    return str(lines.block.convert(position, lines.out_like(counter), ctx.avals_out[0]))
+
+
+def _emit_better(block: Any, names: Any, avals: Any, largest: bool) -> list[str]:
+    """The better of two elements, the first of equal ones, and its position."""
+    x, at, y, other = names
+    value, place = avals
+    flag = ShapedArray((), np.bool_)
+    kind = comparison.comparison_kind(value.dtype, False)
+
+    def compare(how: str, a: str, b: str) -> str:
+        return str(block.compare(how, a, b, value, kind, flag))
+
+    def join(how: str, a: str, b: str) -> str:
+        return str(block.elementwise(f"stablehlo.{how}", (a, b), flag))
+
+    better, equal = compare("GT" if largest else "LT", x, y), compare("EQ", x, y)
+    if dtypes.issubdtype(value.dtype, np.floating):  # NaN is better than all others
+        is_nan, is_other_nan = compare("NE", x, x), compare("NE", y, y)
+        better = join("or", better, join("and", is_nan, compare("EQ", y, y)))
+        equal = join("or", equal, join("and", is_nan, is_other_nan))
+    before = str(block.compare("LT", at, other, place, "SIGNED", flag))
+    better = join("or", better, join("and", equal, before))
+    return [
+        _emit_select(block, better, x, y, value),
+        _emit_select(block, better, at, other, place),
+    ]
+
+
 # -- the record ------------------------------------------------------------------------
 
 
@@ -179,6 +251,30 @@ first_extreme_p = Primitive(
     shard=sharding_rules.argmax,
     abstract=_abstract,
     lower=_lower,
+    reference=_reference,
+    batch=families.reduction_batch,
+    jvp=families.no_tangent,
+    may_make_nan=False,
+)
+
+
+def _paired_abstract(x: Any, *, axes: Any, index_dtype: Any, largest: bool) -> Any:
+    families.check_dtype("paired_extreme", x, families.ORDERED)
+    families.check_axes("paired_extreme", x, axes)
+    if len(axes) != 1 or not x.shape[axes[0]]:
+        raise TypeError(
+            "paired_extreme: requires one axis that is not empty, got "
+            f"{x.short()} and axes {axes}; use lax.argmax"
+        )
+    shape = tuple([s for i, s in enumerate(x.shape) if i not in axes])
+    return ShapedArray(shape, index_dtype)
+
+
+paired_extreme_p = Primitive(
+    "paired_extreme",
+    shard=sharding_rules.argmax,
+    abstract=_paired_abstract,
+    lower=_lower_pairs,
     reference=_reference,
     batch=families.reduction_batch,
     jvp=families.no_tangent,

@@ -27,8 +27,6 @@ from olympus._src.lax import (
 from olympus._src.lax.families import ShapedArray, reduction
 from olympus._src.lowering import types
 
-_ORDERED = (families.BOOL, families.INTEGER, families.FLOATING)
-
 
 # -- extremes --------------------------------------------------------------------------
 
@@ -77,7 +75,7 @@ reduce_max_p = reduction(
     "reduce_max",
     hlo="stablehlo.maximum",
     identity=families.lowest,
-    accepts=_ORDERED,
+    accepts=families.ORDERED,
     reference=_max_reference,
     print=lambda eqn: [("axes", eqn.params["axes"])],
     may_make_nan=False,
@@ -90,7 +88,7 @@ reduce_min_p = reduction(
     "reduce_min",
     hlo="stablehlo.minimum",
     identity=families.highest,
-    accepts=_ORDERED,
+    accepts=families.ORDERED,
     reference=lambda x, *, axes: np.min(
         x, axis=axes, initial=families.highest(x.dtype)
     ),
@@ -175,7 +173,7 @@ reduce_xor_p = _logic("reduce_xor", "stablehlo.xor", lambda dtype: 0, np.bitwise
 
 def _position_abstract(name: str) -> Any:
     def abstract(operand: Any, *, axes: Any, index_dtype: Any) -> Any:
-        families.check_dtype(name, operand, _ORDERED)
+        families.check_dtype(name, operand, families.ORDERED)
         families.check_axes(name, operand, axes)
         if len(axes) != 1:
             raise ValueError(f"lax.{name}: expects one axis, got {tuple(axes)}")
@@ -207,8 +205,9 @@ def _position_decompose(reduce_p: Primitive) -> Any:
         is_extreme = elementwise.eq(x, extreme)
         if dtypes.issubdtype(aval.dtype, np.floating):
             is_extreme = elementwise.bitwise_or(is_extreme, elementwise.ne(x, x))
-        at = shaping.broadcasted_iota(np.int32, aval.shape, axes[0])
-        never = elementwise.size_value(aval.shape[axes[0]] - 1, np.dtype(np.int32))
+        counter = sizes.position_dtype(aval.shape[axes[0]])
+        at = shaping.broadcasted_iota(counter, aval.shape, axes[0])
+        never = elementwise.size_value(aval.shape[axes[0]] - 1, counter)
         least = reduce_min_p.bind(elementwise.select(is_extreme, at, never), axes=axes)
         return elementwise.convert(least, index_dtype)
 

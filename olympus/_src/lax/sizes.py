@@ -11,7 +11,9 @@ import numpy as np
 from olympus._src.core import avals, dtypes, trace
 from olympus._src.core import sizes as core_sizes
 from olympus._src.core.array_type import ArrayLike, Shape, SupportsDType
-from olympus._src.foundation import errors
+from olympus._src.foundation import config, errors
+
+MAX_NARROW = 2**31 - 1  # the farthest position that int32 holds
 
 
 def canonicalize_shape(shape: Any, where: str = "") -> tuple[int, ...]:
@@ -210,3 +212,23 @@ def min_dim(d1: int, d2: int) -> int:
       2
     """
     return core_sizes.minimum(d1, d2)
+
+
+def position_dtype(size: Any) -> np.dtype[Any]:
+    """The dtype that counts an axis's positions, and the one behind the last.
+
+    Args:
+      size: the axis's, known or symbolic.
+
+    Raises:
+      OverflowError: they need 64 bits, and integers of 64 bits are off.
+    """
+    if type(size) is not int or size <= MAX_NARROW:
+        return np.dtype(np.int32)
+    if config.x64_enabled():
+        return np.dtype(np.int64)
+    raise OverflowError(
+        f"an axis of {size} elements has positions that int32 cannot hold; enable "
+        "64-bit integers with olympus.config.update('olympus_enable_x64', True), or "
+        "take a part of the axis first, by a slice with known bounds"
+    )

@@ -98,22 +98,27 @@ def position(index: Any, size: int, allow_negative: bool = True) -> Any:
         )
     if isinstance(index, (int, np.integer)) and not isinstance(index, bool):
         wraps = allow_negative and index < 0
-        return _scalar(int(index) + size if wraps else int(index))
+        return _scalar(int(index) + size if wraps else int(index), size)
     aval = avals.aval_of(index)
     if dtypes.issubdtype(aval.dtype, np.integer):
         narrow = dtypes.itemsize_bits(aval.dtype) < 32
         index = elementwise.convert(index, np.dtype(np.int32)) if narrow else index
     if not allow_negative or not dtypes.issubdtype(aval.dtype, np.signedinteger):
         return index
-    strong = elementwise.convert(index, avals.aval_of(index).dtype)
+    counter, kind = sizes.position_dtype(size), avals.aval_of(index).dtype
+    strong = elementwise.convert(
+        index, counter if kind.itemsize < counter.itemsize else kind
+    )
     kind = avals.aval_of(strong).dtype.type
     wrapped = elementwise.add(strong, elementwise.size_value(size, np.dtype(kind)))
-    return elementwise.select(elementwise.lt(index, kind(0)), wrapped, strong)
+    return elementwise.select(elementwise.lt(strong, kind(0)), wrapped, strong)
 
 
-def _scalar(index: int) -> Any:
+def _scalar(index: int, size: Any) -> Any:
     # Starts are clamped to the array anyway, so one beyond any array stays beyond it.
     kind = np.int32 if -(2**31) <= index < 2**31 else _widest_index()
+    if index > sizes.MAX_NARROW:
+        sizes.position_dtype(size)  # raises if the array reaches farther than int32
     limits = np.iinfo(kind)
     return kind(min(max(index, int(limits.min)), int(limits.max)))
 

@@ -16,6 +16,7 @@ from olympus._src.core import avals, dtypes, sizes, trace
 from olympus._src.foundation import config, errors
 from olympus._src.lax import elementwise as lax
 from olympus._src.lax import gather
+from olympus._src.lax.sizes import MAX_NARROW, position_dtype
 from olympus._src.numpy import creation
 
 Mode = gather.GatherScatterMode
@@ -186,7 +187,8 @@ def moving(plan: Plan, operands: list[Any], shape: Any) -> tuple[Plan, list[Any]
         if entry[0] == SLICE and entry[2]:
             _, start, size, step = entry
             low, high, _ = forward(start, size, step)
-            if high - low < shape[axis]:
+            is_near = type(low) is not int or low <= MAX_NARROW
+            if is_near and high - low < shape[axis]:
                 entries[k] = (MOVING, len(operands), size, step)
                 operands.append(low)
         axis += entry[0] != NEW
@@ -262,7 +264,9 @@ def _are_distinct(items: list[Any]) -> bool:
     for i in items:
         if isinstance(i, _Flag) or (isinstance(i, _MaskPlace) and not i.axis):
             masks += 1
-        elif avals.is_array_like(i) and avals.aval_of(i).ndim:
+        elif (
+            not isinstance(i, int) and avals.is_array_like(i) and avals.aval_of(i).ndim
+        ):
             return False
     return masks < 2
 
@@ -460,9 +464,6 @@ def _number(
     return (ARRAY if avals.aval_of(item).ndim else SCALAR), item, not wrap
 
 
-_FARTHEST = int(np.iinfo(np.int32).max)
-
-
 def _is_inside(counted: Any, size: Any) -> bool:
     """Whether numbers that count from the start are known to be within bounds."""
     if not isinstance(counted, np.ndarray) or sizes.is_symbolic(size):
@@ -473,11 +474,25 @@ def _is_inside(counted: Any, size: Any) -> bool:
 def _count_from_start(known: np.ndarray, size: int, wrap: bool) -> np.ndarray:
     """Known positions from the start, -1 where outside: saves the program the work."""
     positions = known.astype(np.int64)
+    far = _beyond(size)
     if known.dtype.kind == "u":
-        positions = np.where(known > _FARTHEST, _FARTHEST, positions)
+        positions = np.where(known > far, far, positions)
     elif wrap:
         positions = np.where(positions < 0, positions + size, positions)
-    return np.minimum(np.maximum(positions, -1), _FARTHEST).astype(np.int32)
+    positions = np.minimum(np.maximum(positions, -1), far)
+    are_near = far == MAX_NARROW or not np.any(positions > MAX_NARROW)
+    return positions.astype(np.int32 if are_near else position_dtype(size))
+
+
+def _beyond(size: Any) -> int:
+    """A position outside of an axis, for those that are farther."""
+    return max(size, MAX_NARROW) if type(size) is int else MAX_NARROW
+
+
+def _outside(position: int, size: Any) -> Any:
+    """A position that is known to be outside, or may be, before the start or behind."""
+    near = min(max(position, -1), _beyond(size))
+    return np.int32(near) if near <= MAX_NARROW else position_dtype(size).type(near)
 
 
 def _known_number(
@@ -497,7 +512,7 @@ def _known_number(
         )
     if clamp:
         return INT, min(max(position, 0), size - 1), False
-    return SCALAR, np.int32(min(max(position, -1), _FARTHEST)), True
+    return SCALAR, _outside(position, size), True
 
 
 def _symbolic_number(position: Any, size: Any, clamp: bool) -> tuple[str, Any, bool]:
@@ -508,7 +523,7 @@ def _symbolic_number(position: Any, size: Any, clamp: bool) -> tuple[str, Any, b
         position = sizes.maximum(sizes.minimum(position, size - 1), 0)
         return INT, position, False
     if type(position) is int:
-        return SCALAR, np.int32(min(max(position, -1), _FARTHEST)), True
+        return SCALAR, _outside(position, size), True
     return SCALAR, position.dimension_as_value(), True
 
 
@@ -520,9 +535,9 @@ def empty_axis(axis: int) -> IndexError:
     )
 
 
-def index_dtype(i: Any) -> Any:
+def index_dtype(i: Any, size: Any) -> Any:
     """Positions in a dtype wide enough to add an axis's size to."""
-    dtype = avals.aval_of(i).dtype
-    if dtypes.itemsize_bits(dtype) < 32:
-        return lax.convert(i, np.dtype(np.int32))
+    dtype, counter = avals.aval_of(i).dtype, position_dtype(size)
+    if dtypes.itemsize_bits(dtype) < 8 * counter.itemsize:
+        return lax.convert(i, counter)
     return lax.convert(i, dtype)

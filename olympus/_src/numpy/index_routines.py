@@ -153,7 +153,7 @@ def _take(
 
 def _wrap_indices(indices: Any, length: int) -> Any:
     """Positions within one turn; negative ones then count from the end."""
-    indices = index_parsing.index_dtype(indices)
+    indices = index_parsing.index_dtype(indices, length)
     return lax.rem(indices, aval_of(indices).dtype.type(max(length, 1)))
 
 
@@ -295,7 +295,8 @@ def _index_lines(x: Any, indices: Any, axis: int, name: str) -> tuple[Any, Any]:
         else:
             sizes = [1] * rank
             sizes[i] = size
-            places.append(np.arange(size, dtype=np.int32).reshape(sizes))
+            kind = sizes_.position_dtype(size)
+            places.append(np.arange(size, dtype=kind).reshape(sizes))
     return tuple(places), shape
 
 

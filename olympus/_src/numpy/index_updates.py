@@ -22,7 +22,8 @@ from olympus._src.lax import (
     slicing,
 )
 from olympus._src.lax import elementwise as lax
-from olympus._src.numpy import indexing
+from olympus._src.lax.sizes import position_dtype
+from olympus._src.numpy import index_parsing, indexing
 from olympus._src.numpy.index_parsing import (
     ARRAY,
     INT,
@@ -334,7 +335,8 @@ def _partial_slices(plan: Plan, shape: Any, operands: Any) -> dict[int, Any]:
             (low,) = indexing.one_dtype([operands[operand]])
             if type(shape[axis]) is int:  # as the slices that read
                 low = lax.clamp(0, low, shape[axis] - 1 - abs(reach))
-            steps = np.arange(size, dtype=np.int32) * step - min(0, reach)
+            counter = position_dtype(size)
+            steps = np.arange(size, dtype=counter) * step - min(0, reach)
             positions[axis] = lax.add(steps.astype(avals.aval_of(low).dtype), low)
         axis += 1
     return positions
@@ -343,7 +345,8 @@ def _partial_slices(plan: Plan, shape: Any, operands: Any) -> dict[int, Any]:
 def _list_slice_positions(start: Any, size: Any, step: int) -> Any:
     """The positions that a slice takes."""
     if type(size) is int and type(start) is int:
-        return np.arange(size, dtype=np.int32) * step + start
+        counter = position_dtype(index_parsing.forward(start, size, step)[1])
+        return np.arange(size, dtype=counter) * step + start
     kind = np.dtype(np.int32)
     steps = lax.mul(shaping.iota(kind, size), kind.type(step))
     return lax.add(steps, lax.size_value(start, kind))
@@ -369,8 +372,10 @@ def _indices(
         shaping.broadcast_in_dim(p, (*shape, 1), (n + k,))
         for k, p in enumerate(along[m:])
     ]
-    kind = avals.aval_of(along[0]).dtype.type if along else np.int32
-    parts += [shaping.full((*shape, 1), kind(start)) for start in starts]
+    kind = avals.aval_of(along[0]).dtype if along else np.dtype(np.int32)
+    kind = indexing.dtype_with(kind, starts)
+    parts = [lax.convert(p, kind) for p in parts]
+    parts += [shaping.full((*shape, 1), kind.type(start)) for start in starts]
     return parts[0] if len(parts) == 1 else concatenation.concatenate(parts, len(shape))
 
 

@@ -17,6 +17,7 @@ from olympus._src.interpreters import concrete_arrays, evaluate
 from olympus._src.lax import concatenation, families, gather, shaping, slicing
 from olympus._src.lax import elementwise as lax
 from olympus._src.lax import sizes as size_rules
+from olympus._src.lax.sizes import MAX_NARROW
 from olympus._src.numpy import index_parsing
 from olympus._src.numpy.index_parsing import (
     ARRAY,
@@ -129,9 +130,26 @@ def take(
         indices_are_sorted,
         unique_indices,
     )
+    if any(type(size) is int and size > MAX_NARROW for size in aval.shape):
+        x = _cut_far(x, plan, operands)
     if evaluate.is_evaluating():
         plan, operands = index_parsing.moving(plan, operands, aval.shape)
     return _read(x, *operands, plan=plan, options=options)
+
+
+def _cut_far(x: Any, plan: Plan, operands: list[Any]) -> Any:
+    """The array at each known number that int32 cannot hold, which is 0 from then on.
+
+    Other known numbers are operands of programs, which serve them all.
+    """
+    axes = [entry for entry in plan.entries if entry[0] != NEW]
+    own = [entry for axis, entry in enumerate(axes) if axis not in plan.inserted]
+    for axis, entry in enumerate(own):
+        at = operands[entry[1]] if entry[0] == INT else 0
+        if type(at) is int and at > MAX_NARROW:
+            x = concatenation.slice_in_dim(x, at, at + 1, axis=axis)
+            operands[entry[1]] = 0
+    return x
 
 
 def read_traced(x: Any, *operands: Any, plan: Plan, options: Any) -> Any:
@@ -264,7 +282,7 @@ def position(i: Any, size: int, entry: Any) -> Any:
     if isinstance(i, np.ndarray) and len(entry) > 2:
         return i  # counted when it was parsed
     signed = dtypes.issubdtype(avals.aval_of(i).dtype, np.signedinteger)
-    i = index_parsing.index_dtype(i)
+    i = index_parsing.index_dtype(i, size)
     if len(entry) > 2 or not signed:
         return i
     kind = avals.aval_of(i).dtype.type
@@ -274,12 +292,14 @@ def position(i: Any, size: int, entry: Any) -> Any:
 
 def one_dtype(numbers: list[Any]) -> list[Any]:
     """Positions in one dtype: int64 if any is, else int32."""
-    kinds = {
-        np.dtype(avals.aval_of(i).dtype) for i in numbers if not isinstance(i, int)
-    }
-    wide = any(k.itemsize == 8 for k in kinds)
-    dtype = np.dtype(np.int64 if wide else np.int32)
+    dtype = np.dtype(np.int64 if any(map(_is_wide, numbers)) else np.int32)
     return [lax.convert(i, dtype) for i in numbers]
+
+
+def _is_wide(number: Any) -> bool:
+    if isinstance(number, int):
+        return number > MAX_NARROW
+    return np.dtype(avals.aval_of(number).dtype).itemsize == 8
 
 
 def _apply_new(x: Any, entries: Any) -> Any:
@@ -352,21 +372,28 @@ def join_positions(
     Known ones are joined here, so that the program has one constant and no more to do.
     """
     if positions and all(isinstance(p, np.ndarray) for p in positions):
-        kind = positions[0].dtype
+        kind = dtype_with(positions[0].dtype, starts)
         known = [*positions, *[np.full(shape, start, kind) for start in starts]]
         return np.stack(known, -1)
     parts = [shaping.expand_dims(p, (len(shape),)) for p in positions]
     kind = avals.aval_of(parts[0]).dtype if parts else np.dtype(np.int32)
+    kind = dtype_with(kind, starts)
+    parts = [lax.convert(p, kind) for p in parts]
     parts += [shaping.full((*shape, 1), kind.type(start)) for start in starts]
     return parts[0] if len(parts) == 1 else concatenation.concatenate(parts, len(shape))
+
+
+def dtype_with(kind: Any, starts: Iterable[Any]) -> Any:
+    """The dtype for positions of some dtype beside known starts."""
+    counters = [size_rules.position_dtype(start) for start in starts]
+    return max([kind, *counters], key=lambda counter: counter.itemsize)
 
 
 def _broadcast_positions(numbers: list[Any], shape: tuple[int, ...]) -> list[Any]:
     """Numbers of one dtype and shape; as NumPy's arrays if no larger one arises."""
     known = all(isinstance(i, (int, np.integer, np.ndarray)) for i in numbers)
     if known and any(np.shape(i) == shape != () for i in numbers):
-        wide = any(getattr(i, "itemsize", 0) == 8 for i in numbers)
-        dtype = np.dtype(np.int64 if wide else np.int32)
+        dtype = np.dtype(np.int64 if any(map(_is_wide, numbers)) else np.int32)
         return [np.broadcast_to(np.asarray(i, dtype), shape) for i in numbers]
     return [families.broadcast_to_shape(p, shape) for p in one_dtype(numbers)]
 

@@ -29,6 +29,7 @@ from olympus._src.lax import (
     stacking,
 )
 from olympus._src.lax import elementwise as lax
+from olympus._src.lax.sizes import position_dtype
 from olympus._src.numpy import creation, indexing, logic, promotion
 from olympus._src.numpy.promotion import aval_of, check_arraylike
 
@@ -476,7 +477,8 @@ def _check_method(name: str, method: str | None) -> None:
 @promotion.program(2, name="searchsorted")
 def _searchsorted(a: Any, v: Any, *, side: str, method: str) -> Any:
     a, v = promotion.promote_dtypes(a, v)
-    return lax.convert(binary_search(a, v, side, method), np.dtype(np.int32))
+    counter = position_dtype(aval_of(a).shape[0])
+    return lax.convert(binary_search(a, v, side, method), counter)
 
 
 def digitize(
