@@ -27,7 +27,6 @@ from olympus._src.lax import (
 from olympus._src.lax.families import ShapedArray, reduction
 from olympus._src.lowering import types
 
-
 # -- extremes --------------------------------------------------------------------------
 
 
