@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import importlib
+from types import ModuleType
 from typing import Any
 
 from jaxlib import _jax  # type: ignore[attr-defined]
@@ -10,6 +12,11 @@ from olympus._src.runtime import portable, versions
 
 ifrt_programs: Any = _jax.ifrt_programs
 Client: Any = versions.Client
+
+
+def module(name: str) -> ModuleType:
+    """A module of jaxlib by its name in it; jaxlib itself for an empty name."""
+    return importlib.import_module(f"jaxlib.{name}" if name else "jaxlib")
 
 
 def serialize_portable_artifact(

@@ -1,0 +1,1 @@
+"""Modules of functions on arrays; the names are in them."""

@@ -1,0 +1,1 @@
+"""Of a language that olympus does not have: a name alone."""
