@@ -305,6 +305,8 @@ def register_dataclass(
         default_registry.register_dataclass_node(nodetype, list(data), list(meta))
     except ValueError:
         raise _registered_before("register_dataclass", nodetype) from None
+    _types.add(nodetype)
+    record_types.discard(nodetype)
     return nodetype
 
 
