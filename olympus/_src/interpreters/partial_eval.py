@@ -434,6 +434,13 @@ def dce_olympuspr(
         for v, force in zip(program.invars, instantiate, strict=True)
     ]
     invars = [v for v, k in zip(program.invars, keep, strict=True) if k]
+    if (
+        len(live_eqns) == len(program.eqns)
+        and all(keep)
+        and len(outvars) == len(program.outvars)
+        and all(map(operator.is_, live_eqns, program.eqns))
+    ):
+        return program, keep  # with what is known of it
     debug = _dce_debug_info(program.debug_info, keep, used_outputs)
     small = ir.Olympuspr(
         program.constvars, invars, outvars, live_eqns, debug_info=debug
@@ -515,8 +522,11 @@ def _replacement(eqn: ir.Eqn, target: _Target) -> Any:
 
 def _is_dynamic(eqn: ir.Eqn) -> bool:
     """Whether sizes are symbolic, so that the fastest form is not known."""
-    avals = [v.aval for v in (*eqn.invars, *eqn.outvars)]
-    return not all(sizes.is_constant_shape(getattr(a, "shape", ())) for a in avals)
+    for v in (*eqn.invars, *eqn.outvars):
+        for d in getattr(v.aval, "shape", ()):
+            if type(d) is not int and sizes.is_symbolic(d):
+                return True
+    return False
 
 
 def _expand(program: ir.Olympuspr, target: _Target) -> ir.Olympuspr:
@@ -527,16 +537,22 @@ def _expand(program: ir.Olympuspr, target: _Target) -> ir.Olympuspr:
 
 def _write_expanded(program: ir.Olympuspr, target: _Target) -> ir.Olympuspr:
     """The program with replacements; the same object where there are none."""
+    primitives = ir.primitives_of(program)
+    replaceable = {p for p in primitives if p.rewrite or p.decompose}
+    holders = ir.equations_with_programs(program)
+    if not replaceable and not holders:  # as of most programs of elementwise operations
+        return program
     eqns: list[ir.Eqn] = []
     # What is read in place of the results of equations that were replaced.
     env: dict[Any, Any] = {}
-    for eqn in program.eqns:
+    for i, eqn in enumerate(program.eqns):
         kept = eqn
         if env and not env.keys().isdisjoint(eqn.invars):
             kept = eqn.replace(invars=[env.get(v, v) for v in eqn.invars])
-        function = _replacement(kept, target)
+        p = eqn.primitive
+        function = _replacement(kept, target) if p in replaceable else None
         if function is None:
-            eqns.append(_expand_inside(kept, target))
+            eqns.append(_expand_inside(kept, target) if i in holders else kept)
             continue
         outs = _write_replacement(kept, function, target, eqns)
         env.update(zip(eqn.outvars, outs, strict=True))
