@@ -520,6 +520,23 @@ def _replacement(eqn: ir.Eqn, target: _Target) -> Any:
     return None
 
 
+def _find_replacement(eqn: ir.Eqn, target: _Target, stays: set[Any]) -> Any:
+    """The same, where equations of one operation and one kind may come many times."""
+    if not eqn.primitive.rules_are_fixed:
+        return _replacement(eqn, target)
+    params = eqn.params
+    try:
+        key = (eqn.primitive, *params, *params.values(), *[v.aval for v in eqn.invars])
+        if key in stays:
+            return None
+    except TypeError:  # a parameter that has no hash
+        return _replacement(eqn, target)
+    function = _replacement(eqn, target)
+    if function is None:
+        stays.add(key)
+    return function
+
+
 def _is_dynamic(eqn: ir.Eqn) -> bool:
     """Whether sizes are symbolic, so that the fastest form is not known."""
     for v in (*eqn.invars, *eqn.outvars):
@@ -545,12 +562,15 @@ def _write_expanded(program: ir.Olympuspr, target: _Target) -> ir.Olympuspr:
     eqns: list[ir.Eqn] = []
     # What is read in place of the results of equations that were replaced.
     env: dict[Any, Any] = {}
+    stays: set[Any] = set()  # operations, parameters and types that are not replaced
     for i, eqn in enumerate(program.eqns):
         kept = eqn
         if env and not env.keys().isdisjoint(eqn.invars):
             kept = eqn.replace(invars=[env.get(v, v) for v in eqn.invars])
         p = eqn.primitive
-        function = _replacement(kept, target) if p in replaceable else None
+        function = None
+        if p in replaceable:
+            function = _find_replacement(kept, target, stays)
         if function is None:
             eqns.append(_expand_inside(kept, target) if i in holders else kept)
             continue
