@@ -443,6 +443,13 @@ def primitives_of(program: Olympuspr) -> Mapping[Any, int]:
     return counts
 
 
+def has_operation(program: Olympuspr, *names: str) -> bool:
+    """Whether a program, or one within it, has an operation of one of some names."""
+    if any(p.name in names for p in primitives_of(program)):
+        return True
+    return any(has_operation(inner, *names) for inner in inner_programs(program))
+
+
 def result_types(program: Olympuspr) -> frozenset[Any]:
     """The types of the results of a program's equations, without those within."""
     types: frozenset[Any] = program.derived("result types", _find_types)

@@ -101,7 +101,8 @@ def _limit_fusions(
     if not is_divided:
         if not in_bodies:
             with_barriers = ir.map_subprograms(with_barriers, _limit_body)
-        with_barriers = cipher_limits.keep_apart(with_barriers, few_rows=in_bodies)
+        if ir.has_operation(with_barriers, "threefry2x32"):
+            with_barriers = cipher_limits.keep_apart(with_barriers, few_rows=in_bodies)
     n_readers = _count_readers(with_barriers)
     if _repeats_work(with_barriers, n_readers):
         return _keep_apart(with_barriers, n_readers, None)
@@ -120,8 +121,9 @@ def _call_ciphers(program: ir.Olympuspr) -> ir.Olympuspr:
     if flat is None:
         return program
     limited = ir.map_subprograms(flat, _limit_body)
-    apart = cipher_limits.keep_apart(limited, by_calls=True)
-    return program if apart is flat else apart
+    if ir.has_operation(limited, "threefry2x32"):
+        limited = cipher_limits.keep_apart(limited, by_calls=True)
+    return program if limited is flat else limited
 
 
 # -- narrow floats ---------------------------------------------------------------------
