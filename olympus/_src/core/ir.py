@@ -420,6 +420,17 @@ def equations_with_programs(program: Olympuspr) -> Mapping[int, Eqn]:
     return holders
 
 
+def inherit_programs(program: Olympuspr, source: Olympuspr) -> Olympuspr:
+    """The program, made of another one without new equations that have programs.
+
+    Where the other one is known to have none, this one need not be searched.
+    """
+    known = source._cache  # noqa: SLF001 - a cache of this file
+    if known is not None and known.get("with programs") == {}:
+        program.derived("with programs", lambda _: {})
+    return program
+
+
 def _find_holders(program: Olympuspr) -> dict[int, Eqn]:
     # One loop over local names: each program that is lowered comes through here.
     holders: dict[int, Eqn] = {}

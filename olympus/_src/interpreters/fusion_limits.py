@@ -305,10 +305,8 @@ class _Fusion:
         XLA copies such parts into the array: it makes each by a fused program of its
         own, and what several parts are made of in each of them.
         """
-        for eqn in eqns:
-            if len(eqn.invars) <= _MOST_PARTS or eqn.primitive.cost not in _MOVES:
-                continue
-            if eqn.outvars[0] in self.kept:
+        for eqn in [eqn for eqn in eqns if len(eqn.invars) > _MOST_PARTS]:
+            if eqn.primitive.cost in _MOVES and eqn.outvars[0] in self.kept:
                 self.kept.update(v for v in eqn.invars if type(v) is not ir.Literal)
 
     def _is_narrow(self, v: Any) -> bool:
@@ -562,22 +560,23 @@ def _keep_apart(
             if v in sizes:  # neither a literal, nor an argument
                 size += sizes[v]
                 costly = costly or v in expensive
-        apart = []
+        again_made = []
         for v in eqn.outvars:
             again = n_readers.get(v, 0) > 1
             if again and cost is _EXPENSIVE:
                 continue  # kept anyway
             if (again and (costly or size > _AGAIN)) or size > _TOGETHER:
                 if v not in uniform:
-                    apart.append(v)
+                    again_made.append(v)
                 continue
             sizes[v] = size
             if costly or cost is _EXPENSIVE:
                 expensive.add(v)
-        if apart:
-            eqns.append(_barrier(apart, eqn, replacements))
+        if again_made:
+            eqns.append(_barrier(again_made, eqn, replacements))
     outvars = [_read(replacements, v) for v in program.outvars]
-    return program.replace(eqns=eqns, outvars=outvars)
+    apart = program.replace(eqns=eqns, outvars=outvars)
+    return ir.inherit_programs(apart, program)
 
 
 def _barrier(values: Sequence[Any], eqn: ir.Eqn, held: dict[Any, Any]) -> ir.Eqn:

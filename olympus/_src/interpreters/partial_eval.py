@@ -445,7 +445,7 @@ def dce_olympuspr(
     small = ir.Olympuspr(
         program.constvars, invars, outvars, live_eqns, debug_info=debug
     )
-    return small, keep
+    return ir.inherit_programs(small, program), keep
 
 
 def _as_flags(flags: bool | Sequence[bool], variables: Sequence[Any]) -> Sequence[bool]:
