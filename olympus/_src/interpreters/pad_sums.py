@@ -63,19 +63,19 @@ def _merge(program: ir.Olympuspr) -> ir.Olympuspr:
     if add_any_p not in primitives or pad_p not in primitives:
         return program
     sums = _Sums(program)
-    found: dict[ir.Eqn, Any] = {}
+    sums_of_parts: dict[ir.Eqn, Any] = {}
     for eqn in program.eqns:
         if eqn.primitive is add_any_p:
             terms = sums.terms(eqn)
             groups = _group(map(sums.part_of, terms)) if terms else []
             if groups:
-                found[eqn] = terms, groups
-    if not found:
+                sums_of_parts[eqn] = terms, groups
+    if not sums_of_parts:
         return program
     writer = Rewriter()
     for eqn in program.eqns:
-        if eqn in found:
-            _write(writer, eqn, *found[eqn])
+        if eqn in sums_of_parts:
+            _write(writer, eqn, *sums_of_parts[eqn])
         else:
             writer.keep(eqn)
     return writer.finish(program)
