@@ -13,8 +13,6 @@ from typing import Any as _Any
 from olympus._src.foundation.collector import Paused as _Paused
 
 with _Paused():
-    from olympus._src.api.forward_mode import jvp as jvp
-    from olympus._src.api.forward_mode import linearize as linearize
     from olympus._src.api.grad import grad as grad
     from olympus._src.api.grad import value_and_grad as value_and_grad
     from olympus._src.api.jit import jit as jit
@@ -198,6 +196,8 @@ if _TYPE_CHECKING:
     from olympus._src.api.custom_jvp import custom_jvp as custom_jvp
     from olympus._src.api.custom_vjp import custom_vjp as custom_vjp
     from olympus._src.api.explicit_axes import reshard as reshard
+    from olympus._src.api.forward_mode import jvp as jvp
+    from olympus._src.api.forward_mode import linearize as linearize
     from olympus._src.api.global_arrays import (
         make_array_from_callback as make_array_from_callback,
     )
@@ -290,6 +290,7 @@ _LATE = {
     "api.custom_jvp": "custom_jvp",
     "api.custom_vjp": "custom_vjp",
     "api.explicit_axes": "reshard",
+    "api.forward_mode": "jvp linearize",
     "api.inlining": "Inline",
     "api.global_arrays": (
         "make_array_from_callback make_array_from_process_local_data "

@@ -112,7 +112,6 @@ from olympus._src.numpy.cumulative_sums import (
     nancumsum,
     trapezoid,
 )
-from olympus._src.numpy.dlpack import from_dlpack
 from olympus._src.numpy.dtype_functions import (
     ComplexWarning,
     bfloat16,
@@ -212,40 +211,6 @@ from olympus._src.numpy.elementary import (
 )
 from olympus._src.numpy.elementary import (
     arctan2 as atan2,
-)
-from olympus._src.numpy.index_routines import (
-    diag_indices,
-    diag_indices_from,
-    indices,
-    ix_,
-    mask_indices,
-    meshgrid,
-    put_along_axis,
-    ravel_multi_index,
-    take,
-    take_along_axis,
-    tril_indices,
-    tril_indices_from,
-    triu_indices,
-    triu_indices_from,
-    unravel_index,
-)
-from olympus._src.numpy.join_split import (
-    append,
-    array_split,
-    block,
-    column_stack,
-    concat,
-    concatenate,
-    dsplit,
-    dstack,
-    hsplit,
-    hstack,
-    split,
-    stack,
-    unstack,
-    vsplit,
-    vstack,
 )
 from olympus._src.numpy.logic import (
     allclose,
@@ -383,6 +348,7 @@ from olympus._src.numpy.ufunc import (
 )
 
 if _TYPE_CHECKING:
+    from olympus._src.numpy.dlpack import from_dlpack
     from olympus._src.numpy.functional import (
         apply_along_axis,
         apply_over_axes,
@@ -396,6 +362,23 @@ if _TYPE_CHECKING:
         histogram_bin_edges,
         histogramdd,
     )
+    from olympus._src.numpy.index_routines import (
+        diag_indices,
+        diag_indices_from,
+        indices,
+        ix_,
+        mask_indices,
+        meshgrid,
+        put_along_axis,
+        ravel_multi_index,
+        take,
+        take_along_axis,
+        tril_indices,
+        tril_indices_from,
+        triu_indices,
+        triu_indices_from,
+        unravel_index,
+    )
     from olympus._src.numpy.index_tricks import c_, index_exp, mgrid, ogrid, r_, s_
     from olympus._src.numpy.insertion import (
         delete,
@@ -404,6 +387,23 @@ if _TYPE_CHECKING:
         place,
         put,
         trim_zeros,
+    )
+    from olympus._src.numpy.join_split import (
+        append,
+        array_split,
+        block,
+        column_stack,
+        concat,
+        concatenate,
+        dsplit,
+        dstack,
+        hsplit,
+        hstack,
+        split,
+        stack,
+        unstack,
+        vsplit,
+        vstack,
     )
     from olympus._src.numpy.nan_functions import (
         minmax,
@@ -916,6 +916,16 @@ __all__ = [
 
 # Names that few programs use, by the file they come from.
 _LATE = {
+    "numpy.dlpack": "from_dlpack",
+    "numpy.index_routines": (
+        "diag_indices diag_indices_from indices ix_ mask_indices meshgrid "
+        "put_along_axis ravel_multi_index take take_along_axis tril_indices "
+        "tril_indices_from triu_indices triu_indices_from unravel_index"
+    ),
+    "numpy.join_split": (
+        "append array_split block column_stack concat concatenate dsplit dstack "
+        "hsplit hstack split stack unstack vsplit vstack"
+    ),
     "numpy.insertion": "delete fill_diagonal insert place put trim_zeros",
     "numpy.padding": "pad",
     "numpy.polynomial_fitting": "polyfit roots",

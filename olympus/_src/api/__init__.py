@@ -4,5 +4,6 @@ from olympus._src.foundation.late_files import load_late
 
 load_late(
     __name__,
-    "derivative_checks differentiation layouts stages vmappable",
+    "accumulation derivative_checks differentiation forward_mode layouts stages "
+    "vmappable",
 )

@@ -5,5 +5,5 @@ from olympus._src.foundation.late_files import load_late
 load_late(
     __name__,
     "bounded_while cond cond_derivatives counted_scan loop_batching loop_lowering "
-    "operand_groups reduce scan scan_derivatives",
+    "operand_groups reduce scan scan_derivatives while_loop",
 )

@@ -6,7 +6,8 @@ by whoever holds it. `ClosedOlympuspr` carries their values.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+import collections
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from olympus._src.core import (
@@ -123,9 +124,14 @@ class Eqn:
     def replace(self, **changes: Any) -> Eqn:
         """This equation with some fields replaced; `ctx` is not one, it follows."""
         changes.pop("ctx", None)
-        fields = {name: getattr(self, name) for name in Eqn.__slots__}
-        fields.update(changes)
-        return Eqn(**fields)
+        changes.setdefault("primitive", self.primitive)
+        changes.setdefault("invars", self.invars)
+        changes.setdefault("outvars", self.outvars)
+        changes.setdefault("params", self.params)
+        changes.setdefault("effects", self.effects)
+        changes.setdefault("source", self.source)
+        changes.setdefault("scope", self.scope)
+        return Eqn(**changes)
 
     def __repr__(self) -> str:
         return printer.equation_text(self)
@@ -404,8 +410,69 @@ def inner_programs(program: Olympuspr) -> tuple[Olympuspr, ...]:
 
 
 def _find_programs(program: Olympuspr) -> tuple[Olympuspr, ...]:
-    holders = [e for e in program.eqns if e.params and _holds_programs(e)]
-    return tuple([inner for e in holders for inner in subprograms(e.params)])
+    holders = equations_with_programs(program)
+    return tuple([inner for e in holders.values() for inner in subprograms(e.params)])
+
+
+def equations_with_programs(program: Olympuspr) -> Mapping[int, Eqn]:
+    """A program's equations that have programs among their parameters, by position."""
+    holders: Mapping[int, Eqn] = program.derived("with programs", _find_holders)
+    return holders
+
+
+def inherit_programs(program: Olympuspr, source: Olympuspr) -> Olympuspr:
+    """The program, made of another one without new equations that have programs.
+
+    Where the other one is known to have none, this one need not be searched.
+    """
+    known = source._cache  # noqa: SLF001 - a cache of this file
+    if known is not None and known.get("with programs") == {}:
+        program.derived("with programs", lambda _: {})
+    return program
+
+
+def _find_holders(program: Olympuspr) -> dict[int, Eqn]:
+    # One loop over local names: each program that is lowered comes through here.
+    holders: dict[int, Eqn] = {}
+    closed, open_ = ClosedOlympuspr, Olympuspr
+    for i, eqn in enumerate(program.eqns):
+        for value in eqn.params.values():
+            kind = type(value)
+            if kind is tuple or kind is list:  # of programs only, or of none
+                if not value:
+                    continue
+                kind = type(value[0])
+            if kind is closed or kind is open_:
+                holders[i] = eqn
+                break
+    return holders
+
+
+def primitives_of(program: Olympuspr) -> Mapping[Any, int]:
+    """How many equations of each primitive a program has, without those within."""
+    counts: Mapping[Any, int] = program.derived("primitives", _count_primitives)
+    return counts
+
+
+def has_operation(program: Olympuspr, *names: str) -> bool:
+    """Whether a program, or one within it, has an operation of one of some names."""
+    if any(p.name in names for p in primitives_of(program)):
+        return True
+    return any(has_operation(inner, *names) for inner in inner_programs(program))
+
+
+def result_types(program: Olympuspr) -> frozenset[Any]:
+    """The types of the results of a program's equations, without those within."""
+    types: frozenset[Any] = program.derived("result types", _find_types)
+    return types
+
+
+def _find_types(program: Olympuspr) -> frozenset[Any]:
+    return frozenset([v.aval for eqn in program.eqns for v in eqn.outvars])
+
+
+def _count_primitives(program: Olympuspr) -> Mapping[Any, int]:
+    return collections.Counter([eqn.primitive for eqn in program.eqns])
 
 
 def map_subprograms(
@@ -415,25 +482,15 @@ def map_subprograms(
 
     The same object where all of them are given back as they are.
     """
-    if not inner_programs(program):
+    holders = equations_with_programs(program)
+    if not holders:
         return program
-    holders = [i for i, eqn in enumerate(program.eqns) if _holds_programs(eqn)]
     eqns = list(program.eqns)
-    for i in holders:
-        eqns[i] = _with_changed_programs(eqns[i], change)
-    if all(eqns[i] is program.eqns[i] for i in holders):
+    for i, eqn in holders.items():
+        eqns[i] = _with_changed_programs(eqn, change)
+    if all(eqns[i] is eqn for i, eqn in holders.items()):
         return program
     return program.replace(eqns=eqns)
-
-
-def _holds_programs(eqn: Eqn) -> bool:
-    for value in eqn.params.values():
-        kind = type(value)
-        if kind is tuple or kind is list:  # of programs only, or of none
-            kind = type(value[0]) if value else kind
-        if kind is ClosedOlympuspr or kind is Olympuspr:
-            return True
-    return False
 
 
 def _with_changed_programs(eqn: Eqn, change: Callable[[Olympuspr], Olympuspr]) -> Eqn:

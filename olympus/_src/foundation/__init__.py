@@ -2,4 +2,4 @@
 
 from olympus._src.foundation.late_files import load_late
 
-load_late(__name__, "pretty")
+load_late(__name__, "absl_flags error_codes logs pretty user_warnings")

@@ -49,6 +49,8 @@ def keep_apart(
     Returns:
       The same object where there are none.
     """
+    if threefry2x32_p not in ir.primitives_of(program):
+        return program
     if not any(map(_is_long_cipher, program.eqns)):
         return program
     least = _FEWEST if few_rows else _FEWEST_IN_ROWS

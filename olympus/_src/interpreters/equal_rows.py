@@ -130,7 +130,10 @@ def _join(program: ir.Olympuspr, here: bool, in_bodies: bool) -> ir.Olympuspr:
 
 
 def _joins_rows(program: ir.Olympuspr) -> bool:
-    return any(map(_is_joining, program.eqns))
+    counts = ir.primitives_of(program)
+    if not any(p in counts for p in _JOINING):
+        return False
+    return any(e.primitive in _JOINING and _is_joining(e) for e in program.eqns)
 
 
 def _is_joining(eqn: ir.Eqn) -> bool:

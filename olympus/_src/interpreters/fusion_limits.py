@@ -17,7 +17,7 @@ Other programs stay as they are.
 from __future__ import annotations
 
 import collections
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -84,7 +84,7 @@ def limit(
 
 def count_barriers(program: ir.Olympuspr) -> int:
     """How many of the program's own equations are barriers."""
-    return sum(eqn.primitive is optimization_barrier_p for eqn in program.eqns)
+    return ir.primitives_of(program).get(optimization_barrier_p, 0)
 
 
 def _limit_fusions(
@@ -101,11 +101,13 @@ def _limit_fusions(
     if not is_divided:
         if not in_bodies:
             with_barriers = ir.map_subprograms(with_barriers, _limit_body)
-        with_barriers = cipher_limits.keep_apart(with_barriers, few_rows=in_bodies)
-    if _repeats_work(with_barriers):
-        return _keep_apart(with_barriers, None)
-    if _sums_repeat_work(with_barriers):
-        return _keep_apart(with_barriers, _find_spread(with_barriers))
+        if ir.has_operation(with_barriers, "threefry2x32"):
+            with_barriers = cipher_limits.keep_apart(with_barriers, few_rows=in_bodies)
+    n_readers = _count_readers(with_barriers)
+    if _repeats_work(with_barriers, n_readers):
+        return _keep_apart(with_barriers, n_readers, None)
+    if _sums_repeat_work(with_barriers, n_readers):
+        return _keep_apart(with_barriers, n_readers, _find_spread(with_barriers))
     return program if with_barriers is flat else with_barriers
 
 
@@ -119,8 +121,9 @@ def _call_ciphers(program: ir.Olympuspr) -> ir.Olympuspr:
     if flat is None:
         return program
     limited = ir.map_subprograms(flat, _limit_body)
-    apart = cipher_limits.keep_apart(limited, by_calls=True)
-    return program if apart is flat else apart
+    if ir.has_operation(limited, "threefry2x32"):
+        limited = cipher_limits.keep_apart(limited, by_calls=True)
+    return program if limited is flat else limited
 
 
 # -- narrow floats ---------------------------------------------------------------------
@@ -131,8 +134,13 @@ def _keep_narrow(program: ir.Olympuspr) -> ir.Olympuspr:
 
     From jaxlib 0.11 on, three such operations in a row compile for a minute.
     """
+    if not any(map(_is_narrow, ir.result_types(program))):
+        return program
     converting = [eqn for eqn in program.eqns if eqn.primitive.cost in _CONVERTING]
-    narrow = {v for eqn in converting if _is_narrow(eqn) for v in eqn.outvars}
+    # Arithmetic that makes floats which it converts each time.
+    narrow = {
+        v for eqn in converting for v in eqn.outvars if _is_narrow(eqn.outvars[0].aval)
+    }
     if not narrow:
         return program
     for eqn in program.eqns:
@@ -152,10 +160,12 @@ def _keep_narrow(program: ir.Olympuspr) -> ir.Olympuspr:
     return program.replace(eqns=eqns, outvars=outvars)
 
 
-def _is_narrow(eqn: ir.Eqn) -> bool:
-    """Whether an equation of arithmetic makes a float that it converts each time."""
-    dtype = eqn.outvars[0].aval.dtype
-    return dtype.itemsize == 1 and bool(dtypes.issubdtype(dtype, np.floating))
+def _is_narrow(aval: Any) -> bool:
+    """Whether a type is of floats of eight bits or less."""
+    dtype = getattr(aval, "dtype", None)
+    if dtype is None or dtype.itemsize != 1:
+        return False
+    return bool(dtypes.issubdtype(dtype, np.floating))
 
 
 # -- calls ---------------------------------------------------------
@@ -170,6 +180,8 @@ def _is_call(eqn: ir.Eqn) -> bool:
 
 def _inline_calls(program: ir.Olympuspr) -> ir.Olympuspr | None:
     """The program with calls replaced by what they call; None if that is too long."""
+    if not any(p.is_call for p in ir.primitives_of(program)):
+        return program
     if not any(map(_is_call, program.eqns)):
         return program
     eqns: list[ir.Eqn] = []
@@ -206,10 +218,6 @@ def _inline(
     return len(eqns) <= _MOST_INLINED
 
 
-def _variables(eqn: ir.Eqn) -> list[Any]:
-    return [v for v in eqn.invars if type(v) is not ir.Literal]
-
-
 def _read(env: dict[Any, Any], v: Any) -> Any:
     return v if type(v) is ir.Literal else env.get(v, v)
 
@@ -230,14 +238,20 @@ class _Fusion:
       sizes: operations that make a value of kept ones, counted for each way to it.
     """
 
-    def __init__(self, program: ir.Olympuspr, sums_repeat: bool = False) -> None:
+    def __init__(
+        self,
+        program: ir.Olympuspr,
+        n_readers: Mapping[Any, int],
+        sums_repeat: bool = False,
+    ) -> None:
         self.makers: dict[Any, ir.Eqn] = {}
-        self.n_readers = _count_readers(program)
+        self.n_readers = n_readers
         self.spread = _find_spread(program) if sums_repeat else None
         self.apart = _read_apart(program, self.n_readers, self.spread)
         self.kept = {v for v in program.outvars if type(v) is not ir.Literal}
         self.repeated: set[Any] = set()
         self.sizes: dict[Any, int] = {}
+        self._rows: dict[Any, tuple[int, int | None, list[Any]]] = {}
         self._enter(program.eqns, sums_repeat)
         self._keep_joined(program.eqns)
 
@@ -256,7 +270,7 @@ class _Fusion:
             if cost is None:
                 fuses = sums_repeat and eqn.primitive.fuses_operands
                 for v in eqn.invars:
-                    if type(v) is not literal:
+                    if type(v) is not literal and v not in kept:
                         is_repeated = fuses or self._is_narrow(v)
                         (self.repeated if is_repeated else kept).add(v)
                 for out in eqn.outvars:
@@ -265,14 +279,15 @@ class _Fusion:
                 continue
             if cost is _EXPENSIVE:
                 cost = _cost(eqn, spread)
-            costly = []
+            costly: tuple[Any, ...] = ()
             size = eqn.primitive.n_operations
             for v in eqn.invars:
-                if v in sizes:  # neither a literal, nor an argument
+                part = sizes.get(v)
+                if part is not None:  # neither a literal, nor an argument
                     if v not in kept:
-                        size += sizes[v]
+                        size += part
                     if v in expensive:
-                        costly.append(v)
+                        costly = (*costly, v)
             for out in eqn.outvars:
                 makers[out] = eqn
                 sizes[out] = size
@@ -290,10 +305,8 @@ class _Fusion:
         XLA copies such parts into the array: it makes each by a fused program of its
         own, and what several parts are made of in each of them.
         """
-        for eqn in eqns:
-            if len(eqn.invars) <= _MOST_PARTS or eqn.primitive.cost not in _MOVES:
-                continue
-            if eqn.outvars[0] in self.kept:
+        for eqn in [eqn for eqn in eqns if len(eqn.invars) > _MOST_PARTS]:
+            if eqn.primitive.cost in _MOVES and eqn.outvars[0] in self.kept:
                 self.kept.update(v for v in eqn.invars if type(v) is not ir.Literal)
 
     def _is_narrow(self, v: Any) -> bool:
@@ -319,25 +332,59 @@ class _Fusion:
         A value and the element of it that is made, known by the moves that lead there,
         are written once.
         """
-        seen = {(root, 0)}
-        n_elements: dict[Any, int] = {}
+        # Which are made of each value: one, or a set of several.
+        elements: dict[Any, Any] = {root: 0}
         todo = [(root, 0)]
-        done = 0
+        rows, done = self._rows, 0
         while todo and done <= budget:
             value, element = todo.pop()
-            eqn = self.makers[value]
-            done += eqn.primitive.n_operations
-            if eqn.primitive.cost in _MOVES:
-                element = hash((id(eqn), element))
-            for v in eqn.invars:
-                if type(v) is ir.Literal or v in self.kept or v not in self.makers:
+            row = rows.get(value)
+            if row is None:
+                row = rows[value] = self._row_of(value)
+            n, mover, fused = row
+            done += n
+            if mover is not None:
+                element = hash((mover, element))
+            for v in fused:
+                known = elements.get(v)
+                if known is None:
+                    elements[v] = element
+                elif known == element:
                     continue
-                known = n_elements.get(v, 0)
-                if known < _MOST_ELEMENTS and (v, element) not in seen:
-                    n_elements[v] = known + 1
-                    seen.add((v, element))
-                    todo.append((v, element))
+                elif type(known) is int:
+                    elements[v] = {known, element}
+                elif element in known or len(known) == _MOST_ELEMENTS:
+                    continue
+                else:
+                    known.add(element)
+                todo.append((v, element))
         return done
+
+    def _row_of(self, value: Any) -> tuple[int, int | None, list[Any]]:
+        """What `count` needs to know of a value and of what only it is made of.
+
+        Of a value that is read once the same elements are made as of its reader.
+
+        Returns:
+          How many operations these are; what tells the value's equation from others, if
+          it moves elements; and which values they read that are made in the program.
+        """
+        makers, kept, n_readers = self.makers, self.kept, self.n_readers
+        eqn = makers[value]
+        mover = id(eqn) if eqn.primitive.cost in _MOVES else None
+        n, fused, todo = eqn.primitive.n_operations, [], [eqn]
+        for eqn in todo:
+            for v in eqn.invars:
+                if v in kept or v not in makers:
+                    continue
+                maker = makers[v]
+                p = maker.primitive
+                if n_readers[v] == 1 and p.cost not in _MOVES:
+                    n += p.n_operations
+                    todo.append(maker)
+                else:
+                    fused.append(v)
+        return n, mover, fused
 
 
 def _find_spread(program: ir.Olympuspr) -> set[Any]:
@@ -363,7 +410,7 @@ def _cost(eqn: ir.Eqn, spread: set[Any] | None) -> Cost | None:
 
 
 def _read_apart(
-    program: ir.Olympuspr, n_readers: dict[Any, int], spread: set[Any] | None
+    program: ir.Olympuspr, n_readers: Mapping[Any, int], spread: set[Any] | None
 ) -> set[Any]:
     """Values that are read in several fused programs, or by one that is written twice.
 
@@ -382,7 +429,7 @@ def _read_apart(
             continue
         out = eqn.outvars[0]
         if cost is _EXPENSIVE and _cost(eqn, spread) is _EXPENSIVE:
-            places.update({v: v for v in eqn.outvars if n_readers.get(v, 0) > 1})
+            places.update({v: v for v in eqn.outvars if n_readers[v] > 1})
             repeated = False
         else:
             repeated = out in apart
@@ -397,7 +444,7 @@ def _read_apart(
     return apart
 
 
-def _count_readers(program: ir.Olympuspr) -> dict[Any, int]:
+def _count_readers(program: ir.Olympuspr) -> collections.Counter[Any]:
     read = [v for eqn in program.eqns for v in eqn.invars if type(v) is not ir.Literal]
     read += [v for v in program.outvars if type(v) is not ir.Literal]
     return collections.Counter(read)
@@ -414,43 +461,53 @@ def _known_uniform(program: ir.Olympuspr) -> set[Any]:
 
 def _find_uniform(program: ir.Olympuspr) -> set[Any]:
     uniform: set[Any] = set()
+    literal = ir.Literal
     for eqn in program.eqns:
-        cost = eqn.primitive.cost
-        moves_one = cost in _MOVES and len(eqn.invars) == 1
-        if not (moves_one or (cost in _PLAIN and eqn.invars)):
-            continue
-        if all(type(v) is ir.Literal or v in uniform for v in eqn.invars):
-            uniform.update(eqn.outvars)
+        inputs = eqn.invars
+        for v in inputs:
+            if type(v) is not literal and v not in uniform:
+                break
+        else:
+            cost = eqn.primitive.cost
+            if (cost in _MOVES and len(inputs) == 1) or (cost in _PLAIN and inputs):
+                uniform.update(eqn.outvars)
     return uniform
 
 
-def _repeats_work(program: ir.Olympuspr) -> bool:
+def _repeats_work(program: ir.Olympuspr, n_readers: Mapping[Any, int]) -> bool:
     """Whether fused programs would be several times as long as the program itself."""
-    n = sum(eqn.primitive.n_operations for eqn in program.eqns)
+    n = _count_operations(program)
     if n < _FEW:
         return False
     between = _count_unfused(program) >= _UNFUSED
     repeats, slack = (
         (_REPEATS_BETWEEN, _SLACK_BETWEEN) if between else (_REPEATS, _SLACK)
     )
-    return _exceeds(_Fusion(program), repeats * n + slack, program)
+    return _exceeds(_Fusion(program, n_readers), repeats * n + slack, program)
 
 
-def _sums_repeat_work(program: ir.Olympuspr) -> bool:
+def _sums_repeat_work(program: ir.Olympuspr, n_readers: Mapping[Any, int]) -> bool:
     """Whether they would be so with what sums and maxima make again.
 
     XLA fuses a reduction with what it reads, and makes that again for other readers. It
     divides by what is spread from less at the cost of a multiplication.
     """
-    n = sum(eqn.primitive.n_operations for eqn in program.eqns)
+    n = _count_operations(program)
     if n < _FEW or _count_unfused(program) < _UNFUSED:
         return False
     budget = _REPEATS_OF_SUMS * n + _SLACK_OF_SUMS
-    return _exceeds(_Fusion(program, sums_repeat=True), budget, program)
+    fusion = _Fusion(program, n_readers, sums_repeat=True)
+    return _exceeds(fusion, budget, program)
+
+
+def _count_operations(program: ir.Olympuspr) -> int:
+    counts = ir.primitives_of(program)
+    return sum(p.n_operations * n for p, n in counts.items())
 
 
 def _count_unfused(program: ir.Olympuspr) -> int:
-    return sum(eqn.primitive.cost is None for eqn in program.eqns)
+    counts = ir.primitives_of(program)
+    return sum(n for p, n in counts.items() if p.cost is None)
 
 
 def _exceeds(fusion: _Fusion, budget: float, program: ir.Olympuspr) -> bool:
@@ -475,22 +532,25 @@ def _exceeds(fusion: _Fusion, budget: float, program: ir.Olympuspr) -> bool:
 # -- barriers --------------------------------------------------------------------------
 
 
-def _keep_apart(program: ir.Olympuspr, spread: set[Any] | None) -> ir.Olympuspr:
+def _keep_apart(
+    program: ir.Olympuspr, n_readers: Mapping[Any, int], spread: set[Any] | None
+) -> ir.Olympuspr:
     """The program with barriers behind values that would be made again too often.
 
     A barrier also follows what is read several times and has an expensive
     operation on its way: XLA keeps one of the values on that way, which one depends on
     what is around it.
     """
-    n_readers = _count_readers(program)
     uniform = _known_uniform(program)
     sizes: dict[Any, int] = {}  # operations that make a value of kept ones
     expensive: set[Any] = set()
     replacements: dict[Any, Any] = {}
     eqns: list[ir.Eqn] = []
     for eqn in program.eqns:
-        cost = _cost(eqn, spread)
-        if replacements and not replacements.keys().isdisjoint(_variables(eqn)):
+        cost = eqn.primitive.cost
+        if cost is _EXPENSIVE:
+            cost = _cost(eqn, spread)
+        if replacements and not replacements.keys().isdisjoint(eqn.invars):
             eqn = eqn.replace(invars=[_read(replacements, v) for v in eqn.invars])
         eqns.append(eqn)
         if cost is None:
@@ -500,22 +560,23 @@ def _keep_apart(program: ir.Olympuspr, spread: set[Any] | None) -> ir.Olympuspr:
             if v in sizes:  # neither a literal, nor an argument
                 size += sizes[v]
                 costly = costly or v in expensive
-        apart = []
+        again_made = []
         for v in eqn.outvars:
             again = n_readers.get(v, 0) > 1
             if again and cost is _EXPENSIVE:
                 continue  # kept anyway
             if (again and (costly or size > _AGAIN)) or size > _TOGETHER:
                 if v not in uniform:
-                    apart.append(v)
+                    again_made.append(v)
                 continue
             sizes[v] = size
             if costly or cost is _EXPENSIVE:
                 expensive.add(v)
-        if apart:
-            eqns.append(_barrier(apart, eqn, replacements))
+        if again_made:
+            eqns.append(_barrier(again_made, eqn, replacements))
     outvars = [_read(replacements, v) for v in program.outvars]
-    return program.replace(eqns=eqns, outvars=outvars)
+    apart = program.replace(eqns=eqns, outvars=outvars)
+    return ir.inherit_programs(apart, program)
 
 
 def _barrier(values: Sequence[Any], eqn: ir.Eqn, held: dict[Any, Any]) -> ir.Eqn:

@@ -260,7 +260,11 @@ def _lower(
     in_bodies = build_options.barriers_in_bodies
     joined = whole
     if division is None:
-        joined = equal_rows.join(pad_sums.merge(whole), in_bodies)
+        # Of files that most programs need not load.
+        if ir.has_operation(joined, "pad"):
+            joined = pad_sums.merge(joined)
+        if ir.has_operation(joined, "concatenate", "stack"):
+            joined = equal_rows.join(joined, in_bodies)
     is_divided = division is not None
     limited = fusion_limits.limit(joined, platform, in_bodies, is_divided)
     n_barriers = fusion_limits.count_barriers

@@ -54,31 +54,41 @@ def merge(program: ir.Olympuspr) -> ir.Olympuspr:
 
 
 def _has_pads(program: ir.Olympuspr) -> bool:
-    return sum(eqn.primitive is pad_p for eqn in program.eqns) > 1
+    return ir.primitives_of(program).get(pad_p, 0) > 1
 
 
 def _merge(program: ir.Olympuspr) -> ir.Olympuspr:
     program = ir.map_subprograms(program, merge)
+    primitives = ir.primitives_of(program)
+    if add_any_p not in primitives or pad_p not in primitives:
+        return program
     sums = _Sums(program)
-    writer = Rewriter()
-    is_changed = False
+    sums_of_parts: dict[ir.Eqn, Any] = {}
     for eqn in program.eqns:
-        terms = sums.terms(eqn)
-        groups = _group(map(sums.part_of, terms)) if terms else []
-        if groups:
-            is_changed = True
-            _write(writer, eqn, terms, groups)
+        if eqn.primitive is add_any_p:
+            terms = sums.terms(eqn)
+            groups = _group(map(sums.part_of, terms)) if terms else []
+            if groups:
+                sums_of_parts[eqn] = terms, groups
+    if not sums_of_parts:
+        return program
+    writer = Rewriter()
+    for eqn in program.eqns:
+        if eqn in sums_of_parts:
+            _write(writer, eqn, *sums_of_parts[eqn])
         else:
             writer.keep(eqn)
-    return writer.finish(program) if is_changed else program
+    return writer.finish(program)
 
 
 class _Sums:
     """The sums in a program, and what they add."""
 
     def __init__(self, program: ir.Olympuspr) -> None:
-        self._makers = {v: eqn for eqn in program.eqns for v in eqn.outvars}
-        self._readers = rewriting.readers_of(program)
+        kinds = add_any_p, pad_p
+        makers = [eqn for eqn in program.eqns if eqn.primitive in kinds]
+        self._makers = {v: eqn for eqn in makers for v in eqn.outvars}
+        self._readers = rewriting.readers_of(program, self._makers)
 
     def terms(self, eqn: ir.Eqn) -> list[Any]:
         """The values that a sum adds; none where another sum adds it."""

@@ -434,11 +434,18 @@ def dce_olympuspr(
         for v, force in zip(program.invars, instantiate, strict=True)
     ]
     invars = [v for v, k in zip(program.invars, keep, strict=True) if k]
+    if (
+        len(live_eqns) == len(program.eqns)
+        and all(keep)
+        and len(outvars) == len(program.outvars)
+        and all(map(operator.is_, live_eqns, program.eqns))
+    ):
+        return program, keep  # with what is known of it
     debug = _dce_debug_info(program.debug_info, keep, used_outputs)
     small = ir.Olympuspr(
         program.constvars, invars, outvars, live_eqns, debug_info=debug
     )
-    return small, keep
+    return ir.inherit_programs(small, program), keep
 
 
 def _as_flags(flags: bool | Sequence[bool], variables: Sequence[Any]) -> Sequence[bool]:
@@ -513,10 +520,30 @@ def _replacement(eqn: ir.Eqn, target: _Target) -> Any:
     return None
 
 
+def _find_replacement(eqn: ir.Eqn, target: _Target, stays: set[Any]) -> Any:
+    """The same, where equations of one operation and one kind may come many times."""
+    if not eqn.primitive.rules_are_fixed:
+        return _replacement(eqn, target)
+    params = eqn.params
+    try:
+        key = (eqn.primitive, *params, *params.values(), *[v.aval for v in eqn.invars])
+        if key in stays:
+            return None
+    except TypeError:  # a parameter that has no hash
+        return _replacement(eqn, target)
+    function = _replacement(eqn, target)
+    if function is None:
+        stays.add(key)
+    return function
+
+
 def _is_dynamic(eqn: ir.Eqn) -> bool:
     """Whether sizes are symbolic, so that the fastest form is not known."""
-    avals = [v.aval for v in (*eqn.invars, *eqn.outvars)]
-    return not all(sizes.is_constant_shape(getattr(a, "shape", ())) for a in avals)
+    for v in (*eqn.invars, *eqn.outvars):
+        for d in getattr(v.aval, "shape", ()):
+            if type(d) is not int and sizes.is_symbolic(d):
+                return True
+    return False
 
 
 def _expand(program: ir.Olympuspr, target: _Target) -> ir.Olympuspr:
@@ -527,16 +554,25 @@ def _expand(program: ir.Olympuspr, target: _Target) -> ir.Olympuspr:
 
 def _write_expanded(program: ir.Olympuspr, target: _Target) -> ir.Olympuspr:
     """The program with replacements; the same object where there are none."""
+    primitives = ir.primitives_of(program)
+    replaceable = {p for p in primitives if p.rewrite or p.decompose}
+    holders = ir.equations_with_programs(program)
+    if not replaceable and not holders:  # as of most programs of elementwise operations
+        return program
     eqns: list[ir.Eqn] = []
     # What is read in place of the results of equations that were replaced.
     env: dict[Any, Any] = {}
-    for eqn in program.eqns:
+    stays: set[Any] = set()  # operations, parameters and types that are not replaced
+    for i, eqn in enumerate(program.eqns):
         kept = eqn
         if env and not env.keys().isdisjoint(eqn.invars):
             kept = eqn.replace(invars=[env.get(v, v) for v in eqn.invars])
-        function = _replacement(kept, target)
+        p = eqn.primitive
+        function = None
+        if p in replaceable:
+            function = _find_replacement(kept, target, stays)
         if function is None:
-            eqns.append(_expand_inside(kept, target))
+            eqns.append(_expand_inside(kept, target) if i in holders else kept)
             continue
         outs = _write_replacement(kept, function, target, eqns)
         env.update(zip(eqn.outvars, outs, strict=True))

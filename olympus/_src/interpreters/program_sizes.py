@@ -42,9 +42,12 @@ def _computes_on(program: ir.Olympuspr, most: int, bodies: list[ir.Olympuspr]) -
       bodies: takes the bodies of its loops.
     """
     loops, holders = _equations_with_programs(program)
-    plain = [e for e in program.eqns if e not in loops] if loops else program.eqns
+    plain, types = program.eqns, ir.result_types(program)
+    if loops:
+        plain = [e for e in program.eqns if e not in loops]
+        types = frozenset([v.aval for e in plain for v in e.outvars])
     bodies += [inner for eqn in loops for inner in ir.subprograms(eqn.params)]
-    if not all(_has(aval, most) for aval in {v.aval for e in plain for v in e.outvars}):
+    if not all(_has(aval, most) for aval in types):
         return False
     sources = [*program.invars, *(v for eqn in loops for v in eqn.outvars)]
     large = {v for v in sources if not _has(v.aval, most)}
@@ -57,12 +60,8 @@ def _computes_on(program: ir.Olympuspr, most: int, bodies: list[ir.Olympuspr]) -
 def _equations_with_programs(
     program: ir.Olympuspr,
 ) -> tuple[dict[ir.Eqn, None], list[ir.Eqn]]:
-    """The loops, and other equations of primitives that have programs in parameters."""
-    last = {eqn.primitive: eqn for eqn in program.eqns}
-    kinds = {p for p, eqn in last.items() if any(ir.subprograms(eqn.params))}
-    if not kinds:
-        return {}, []
-    listed = [eqn for eqn in program.eqns if eqn.primitive in kinds]
+    """The loops, and other equations that have programs in parameters."""
+    listed = ir.equations_with_programs(program).values()
     loops = dict.fromkeys([e for e in listed if e.primitive.name in _LOOPS])
     return loops, [eqn for eqn in listed if eqn not in loops]
 

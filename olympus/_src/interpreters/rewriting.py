@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Container, Sequence
 from typing import Any
 
 import numpy as np
@@ -32,14 +32,23 @@ def holds(program: ir.Olympuspr, what: str, look: Callable[..., bool]) -> bool:
     return bool(program.derived(what, find))
 
 
-def readers_of(program: ir.Olympuspr) -> dict[Any, list[ir.Eqn | None]]:
-    """The equations that read each value; None for the results."""
+def readers_of(
+    program: ir.Olympuspr, values: Container[Any] | None = None
+) -> dict[Any, list[ir.Eqn | None]]:
+    """The equations that read each value; None for the results.
+
+    Args:
+      program: any program.
+      values: of which values; None for all.
+    """
     readers: dict[Any, list[ir.Eqn | None]] = {}
     for eqn in program.eqns:
         for v in eqn.invars:
-            readers.setdefault(v, []).append(eqn)
+            if values is None or v in values:
+                readers.setdefault(v, []).append(eqn)
     for v in program.outvars:
-        readers.setdefault(v, []).append(None)
+        if values is None or v in values:
+            readers.setdefault(v, []).append(None)
     return readers
 
 

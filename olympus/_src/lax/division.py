@@ -14,7 +14,7 @@ from olympus._src.lowering import types
 def emit_quotient(ctx: Any, x: str, y: str) -> str:
     """Writes `x / y`, where an integer divided by zero has all bits set."""
     block, out = ctx.block, ctx.avals_out[0]
-    literal = block.counter.literals.get(y)
+    literal = block.literal(y)
     if literal is None or not _has_subnormal_reciprocal(literal, out.dtype):
         return emit_division(ctx, "stablehlo.divide", x, y, None)
     # The compiler multiplies by the reciprocal of a literal, and flushes this one to 0;
@@ -45,7 +45,7 @@ def emit_division(ctx: Any, op: str, x: str, y: str, by_zero: str | None) -> str
     """
     block, out = ctx.block, ctx.avals_out[0]
     kind = dtypes.kind(out.dtype)
-    if kind not in "iu" or y in block.counter.literals:
+    if kind not in "iu" or block.literal(y) is not None:
         return block.elementwise(op, [x, y], out)
     flags = ShapedArray(out.shape, np.dtype(np.bool_))
     order = "SIGNED" if kind == "i" else "UNSIGNED"

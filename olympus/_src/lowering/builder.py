@@ -7,6 +7,7 @@ rest the generic form, which every version of the parser reads.
 
 from __future__ import annotations
 
+import struct
 from collections.abc import Sequence
 from typing import Any
 
@@ -39,10 +40,21 @@ class Counter:
         self.literals: dict[str, Any] = {}
         self.calls_python = False
 
+    def new_constant(self) -> str:
+        """The name of one more constant."""
+        n = self.constants
+        self.constants = n + 1
+        return f"%k{n}"
+
+    def new_region(self) -> str:
+        """How the names of values in one more region begin."""
+        n = self.regions
+        self.regions = n + 1
+        return f"%r{n}_"
+
 
 _LONGEST_STEP = (1 << 63) - 1  # of a slice
 
-_ONE_ZERO = frozenset((bool, int, np.bool_, *[np.dtype(c).type for c in "bBhHiIqQ"]))
 
 # The argument of a function by which a program's callbacks are told from those of other
 # programs of the same text: the number of their table.
@@ -208,29 +220,27 @@ class Block:
 
         A size known by name is computed.
         """
-        # Zeros of both signs are equal, and NaN equals nothing: those go by their text,
-        # but for integers, which have one zero.
-        kind = type(value)
-        plain = isinstance(value, (int, float, complex, np.generic))
-        quick = plain and value == value and (value != 0 or kind in _ONE_ZERO)
-        if quick:
-            name = self.constants.get((aval, kind, value))
+        key = constant_key(value, aval)
+        if key is not None:
+            name = self.constants.get(key)
             if name is not None:
                 return name
-        if not plain and sizes.is_symbolic(value):
+        elif sizes.is_symbolic(value):
             return self.convert(self.dimension(value), dynamic_shapes.SIZE, aval)
         text = types.dense(value, aval)
         name = self.constants.get(text)
         if name is None:
-            counter = self.counter
-            name = self.constants[text] = f"%k{counter.constants}"
-            counter.constants += 1
+            name = self.constants[text] = self.counter.new_constant()
             self.lines.append(f"{name} = stablehlo.constant {text}{self.location}")
-        if quick:
-            if value != 0:
+        if key is not None:
+            if value == value and value != 0:
                 self.counter.literals[name] = value
-            self.constants[aval, kind, value] = name
+            self.constants[key] = name
         return name
+
+    def literal(self, name: str) -> Any:
+        """The number that a value is, or is filled with; None if not known, or 0."""
+        return self.counter.literals.get(name)
 
     def spread(self, operand: str, in_aval: Any, out_aval: Any) -> str:
         """A scalar repeated to the shape of `out_aval`, once for all who need it."""
@@ -387,8 +397,7 @@ class Block:
     def inner(self) -> Block:
         """A block for a region of an operation of this block."""
         block = Block(self.counter, self.location)
-        block.prefix = f"%r{self.counter.regions}_"
-        self.counter.regions += 1
+        block.prefix = self.counter.new_region()
         block.tokens = dict(self.tokens)
         block.known = self.known
         block.attributes = self.attributes
@@ -417,6 +426,22 @@ class Block:
         kinds = ", ".join([type_text(a) for a in out_avals])
         self.lines.append(f'"{terminator}"({", ".join(outs)}) : ({kinds}) -> ()')
         return "{\n" + head + "\n".join(self.lines) + "\n}"
+
+
+def constant_key(value: Any, aval: Any) -> Any:
+    """Where `constants` holds a number of a type; None for other values.
+
+    Zeros of both signs are equal, and NaN equals nothing, so floats go by their bits.
+    """
+    kind = type(value)
+    if isinstance(value, np.generic):
+        return aval, kind, value.tobytes()
+    if kind is float:
+        return aval, kind, struct.pack("d", value)
+    if kind is int or kind is bool:
+        return aval, kind, value
+    is_number = isinstance(value, (int, float, complex))
+    return (aval, kind, value) if is_number and value == value and value else None
 
 
 def type_text(aval: Any) -> str:

@@ -16,6 +16,7 @@ from olympus._src.lowering import (
     memory_kinds,
     operation_paths,
     partitioning,
+    templates,
     types,
 )
 from olympus._src.lowering.overwriting import variables_to_hold
@@ -45,6 +46,7 @@ class Module:
       moves_slices: whether dynamic slices are moved inside by operations of their own.
       manual: the axes of a mesh that what is being written is manual along, or None.
       inspections: values whose sharding it reports when it is compiled.
+      templates: what operations write; None where each has a place in the text.
     """
 
     __slots__ = (
@@ -69,6 +71,7 @@ class Module:
         "name",
         "path",
         "platform",
+        "templates",
         "variables",
     )
 
@@ -80,6 +83,7 @@ class Module:
         self.moves_slices = True
         self.platform = platform
         self.locate = locate
+        self.templates: templates.Templates | None = None
         self.path: operation_paths.Path = (operation_paths.of_module(name),)
         self.functions: list[str] = []
         self.callbacks: list[Any] = []
@@ -383,6 +387,7 @@ def lower_module(
     module.moves_slices = moves_slices or division is not None
     if division is not None:
         module.divided_over = division.mesh
+    module.templates = templates.of_module(module)
     effects = effects_.ordered(program.effects)
     block = builder.Block()
     names = [f"%arg{i}" for i in range(len(program.invars))]
@@ -528,6 +533,7 @@ def lower_program(
     outer, path = block.location, module.path
     attributes = outer_attributes = block.attributes
     scope: scopes.Scope = ()  # that of the last equation; neighbours share it
+    written = None if block.folds or module.manual else module.templates
     held = variables_to_hold(program) if module.platform == "cpu" else {}
     if held:
         _hold(block, (*program.constvars, *program.invars), held, env)
@@ -543,8 +549,12 @@ def lower_program(
             scope = eqn.scope
             attributes = scopes.attributes(scope) or outer_attributes
         block.attributes = attributes
-        rule = _rule(eqn.primitive)
-        out = rule(builder.Context(module, block, eqn), *operands, **eqn.params)
+        out = None
+        if written is not None and not attributes:
+            out = written.write(block, eqn, operands)
+        if out is None:
+            rule = _rule(eqn.primitive)
+            out = rule(builder.Context(module, block, eqn), *operands, **eqn.params)
         if eqn.primitive.multiple_results:
             env.update(zip(eqn.outvars, out, strict=True))
         else:

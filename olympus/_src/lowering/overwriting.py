@@ -32,7 +32,7 @@ def variables_to_hold(program: ir.Olympuspr) -> dict[Any, Any]:
 
 
 def _find(program: ir.Olympuspr) -> dict[Any, Any]:
-    if not any(eqn.primitive.overwrites for eqn in program.eqns):
+    if not any(p.overwrites for p in ir.primitives_of(program)):
         return {}
     makers: dict[Any, ir.Eqn] = {v: eqn for eqn in program.eqns for v in eqn.outvars}
     same = _representatives(program)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from olympus._src.control_flow.while_loop import while_loop
+from olympus._src.control_flow import while_loop
 from olympus._src.core import dtypes
 from olympus._src.core.array_type import Array, ArrayLike, OptionalArray
 from olympus._src.interpreters import concrete_arrays, evaluate
@@ -343,7 +343,7 @@ def _integers_power(x: Any, y: Any) -> Any:
 
     for _ in range(5 if dtypes.itemsize_bits(aval_of(x).dtype) <= 32 else 6):
         state = step(state)
-    return promotion.strong(while_loop(has_bits, step, state)[0])
+    return promotion.strong(while_loop.while_loop(has_bits, step, state)[0])
 
 
 @program(2)
@@ -1027,7 +1027,7 @@ def _euclid(x: Any, y: Any) -> Any:
         rem = lax.rem(x, lax.select(done, one, y))
         return lax.select(done, x, y), lax.select(done, y, rem)
 
-    return while_loop(goes_on, step, (x, y))[0]
+    return while_loop.while_loop(goes_on, step, (x, y))[0]
 
 
 def _integers(name: str, x: Any, y: Any) -> list[Any]:

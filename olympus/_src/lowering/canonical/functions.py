@@ -128,8 +128,10 @@ class _Names:
         first = scope.value
         scope.value += len(names)
         wanted = [f"%{i}" for i in range(first, scope.value)]
+        if names != wanted:  # where an operation has several results, as in `%2:2`
+            names = [n.partition(":")[0] if ":" in n else n for n in names]
         if names != wanted:
-            pairs = zip([name.partition(":")[0] for name in names], wanted, strict=True)
+            pairs = zip(names, wanted, strict=True)
             self.new.update([(old[1:], new) for old, new in pairs if old != new])
 
     def arguments(self, region: Region, scope: _Scope, kind: str) -> None:
