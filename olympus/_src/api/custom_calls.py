@@ -78,10 +78,13 @@ class Arguments:
             bound = signature.bind(*args, **kwargs)
         except TypeError as error:
             raise TypeError(f"{self.what}: {self.name}: {error}") from None
-        if bound.kwargs:
+        # Not what is in `bound.kwargs`, as are those behind an argument not given.
+        known = signature.parameters
+        alone = [n for n in kwargs if n not in known or known[n].kind not in _POSITIONAL]
+        if alone:
             raise TypeError(
                 f"{self.what}: arguments of {self.name} must have a position, got "
-                f"{', '.join(bound.kwargs)} by keyword only; close over them, or make "
+                f"{', '.join(alone)} by keyword only; close over them, or make "
                 "them positional parameters"
             )
         bound.apply_defaults()

@@ -1,0 +1,1 @@
+"""Modules of functions after SciPy's; the names are in them."""
