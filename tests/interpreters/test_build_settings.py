@@ -128,6 +128,16 @@ def test_loops_of_small_programs():
     assert level_of(lambda xs: scan(xs)[1].sum(), jnp.ones((100, 1024))) is None
 
 
+def test_elements_of_windows_count_for_each_window():
+    def sums(size):
+        window = (size,)
+        return lambda x: lax.reduce_window(x, 0.0, lax.add, window, (1,), "SAME")
+
+    x = jnp.ones(1000)
+    assert level_of(sums(16), x) == 2
+    assert level_of(sums(17), x) is None
+
+
 def test_large_programs_and_other_platforms_keep_the_highest_level():
     for platform, is_small in [("cpu", False), ("cuda", True), ("tpu", True)]:
         built = build_options.complete(

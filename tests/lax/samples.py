@@ -59,6 +59,7 @@ WITHOUT_SAMPLE |= {
 WITHOUT_SAMPLE["separate_call"] = (
     "written where programs are lowered; test_cipher_limits"
 )
+WITHOUT_SAMPLE["kept"] = "written where programs are lowered; test_window_kernels"
 WITHOUT_SAMPLE["syrk"] = "only GPUs have that kernel; tests/gpu has its calls"
 WITHOUT_REFERENCE = {
     "bessel_i0": "NumPy has only this order, as a function of float64 alone",

@@ -23,7 +23,7 @@ SCATTER = windows.select_and_scatter_add_p
 @pytest.fixture(autouse=True)
 def always(monkeypatch):
     """Small reductions are replaced as large ones are."""
-    for name in ("FOLD_WORK", "SCATTER_WORK"):
+    for name in ("APART_WORK", "FOLD_WORK", "SCATTER_WORK"):
         monkeypatch.setattr(thresholds, name, 0)
 
 
@@ -127,16 +127,50 @@ def test_not_a_number_in_a_window_is_its_maximum():
     assert got.sum() == 1
 
 
-def test_small_ones_overlapping_ones_and_long_windows_stay(monkeypatch):
+def test_small_ones_large_ones_and_long_windows_stay(monkeypatch):
     x = np.ones((2, 40), "float32")
     params = {"window_strides": (1, 1), "padding": ((0, 0), (0, 0))}
     holes = {"base_dilation": (1, 1), "window_dilation": (1, 1)}
     long = {**params, **holes, "window_dimensions": (1, 20)}
     assert _replaced(FOLDS[0], x, **long) is None
-    source = np.ones((2, 36), "float32")
-    overlapping = {**params, "window_dimensions": (1, 5)}
+    source = np.ones((2, 15), "float32")
+    large = {**params, "window_dimensions": (1, 26)}
     kind = elementwise.ge_p
-    assert _replaced(SCATTER, source, x, select_prim=kind, **overlapping) is None
+    assert _replaced(SCATTER, source, x, select_prim=kind, **large) is None
     monkeypatch.undo()
     short = {**long, "window_dimensions": (1, 5)}
     assert _replaced(FOLDS[0], x, **short) is None
+
+
+# -- what is kept ----------------------------------------------------------------------
+
+
+def _pool(x, size, step):
+    return lax.reduce_window(x, -np.inf, lax.max, (size,) * 2, (step,) * 2, "SAME")
+
+
+def _slope(size, step):
+    return olympus.grad(lambda x: (_pool(x, size, step) ** 2).sum())
+
+
+@pytest.mark.parametrize(("size", "step", "n"), [(3, 2, 1), (3, 3, 1), (2, 2, 0)])
+def test_places_that_many_elements_read_are_kept(size, step, n):
+    """Each element would compare its windows again for each place it may be in."""
+    text = olympus.jit(_slope(size, step)).lower(np.ones((12, 12), "float32")).as_text()
+    assert text.count("optimization_barrier") == n
+
+
+def test_places_are_kept_in_loops():
+    """By a barrier, or by a call where XLA has no code for barriers in loops."""
+    x = np.random.default_rng(0).normal(size=(12, 12)).astype("float32")
+    slope = _slope(3, 2)
+
+    def steps(x):
+        return lax.fori_loop(0, 2, lambda i, x: x - 0.1 * slope(x), x)
+
+    text = olympus.jit(steps).lower(x).as_text()
+    assert ("optimization_barrier" in text) != ("inlineable" in text)
+    want = x
+    for _ in range(2):
+        want = want - 0.1 * np.asarray(slope(want))
+    np.testing.assert_allclose(olympus.jit(steps)(x), want, rtol=1e-5)

@@ -116,6 +116,38 @@ def test_vectors_of_three_diagonals():
     close(whole @ vectors, vectors * values)
 
 
+RNG = np.random.default_rng(0)
+THREE_DIAGONALS = {
+    "of 300 rows": (RNG.normal(size=300), RNG.normal(size=299)),
+    "of pivots that vanish": (RNG.integers(-1, 2, 200), RNG.integers(-1, 2, 199)),
+    "apart": (np.arange(40), np.zeros(39)),
+    "equal": (np.full(5, 2), np.zeros(4)),
+    "zero": (np.zeros(5), np.zeros(4)),
+    "of large numbers": (1e37 * RNG.normal(size=9), 1e37 * RNG.normal(size=8)),
+    "of small numbers": (1e-36 * RNG.normal(size=9), 1e-36 * RNG.normal(size=8)),
+    "of one row": (np.array([3.0]), np.zeros(0)),
+}
+
+
+@pytest.mark.parametrize("name", THREE_DIAGONALS)
+def test_values_of_three_diagonals(name):
+    d, e = (x.astype("float32") for x in THREE_DIAGONALS[name])
+    values = linalg.eigh_tridiagonal(d, e, eigvals_only=True)
+    whole = np.diag(d) + np.diag(e, 1) + np.diag(e, -1)
+    want = np.linalg.eigvalsh(whole.astype("float64"))
+    close(values, want, rtol=0, atol=4e-7 * np.abs(want).max())
+    assert np.all(np.diff(values) >= 0)
+
+
+@pytest.mark.parametrize("bad", [np.inf, -np.inf, np.nan])
+def test_values_of_diagonals_that_are_not_finite(bad):
+    d, e = np.array([1, bad, 2], "float32"), np.ones(2, "float32")
+    assert np.isnan(linalg.eigh_tridiagonal(d, e, eigvals_only=True)).all()
+    assert np.isnan(
+        linalg.eigh_tridiagonal(e.repeat(2)[:3], d[:2], eigvals_only=True)
+    ).all()
+
+
 @pytest.mark.slow
 def test_functions_of_matrices():
     close(linalg.funm(A, jnp.exp), reference.expm(A))

@@ -18,10 +18,9 @@ from typing import Any
 
 from olympus._src.core import ir
 from olympus._src.core.primitive import Cost
-from olympus._src.interpreters import partial_eval, rewriting
+from olympus._src.interpreters import kept_values, rewriting
 from olympus._src.lax.barriers import optimization_barrier_p
 from olympus._src.lax.random_bits import threefry2x32_p
-from olympus._src.lax.separate_calls import separate_call_p
 from olympus._src.lax.shaping import iota_p, reshape_p
 
 # Fewer numbers take less than what a second loop costs.
@@ -55,7 +54,7 @@ def keep_apart(
         return program
     least = _FEWEST if few_rows else _FEWEST_IN_ROWS
     apart = _keep_operands(_flatten(program, least))
-    return _call_apart(apart, set(program.eqns)) if by_calls else apart
+    return kept_values.call_apart(apart, program) if by_calls else apart
 
 
 def _is_long_cipher(eqn: ir.Eqn) -> bool:
@@ -70,13 +69,6 @@ def _is_expensive(eqn: ir.Eqn) -> bool:
         return False
     by_number = eqn.primitive.cost_by_spread is not None
     return not (by_number and type(eqn.invars[-1]) is ir.Literal)
-
-
-def _barrier(v: Any, out: Any, eqn: ir.Eqn) -> ir.Eqn:
-    """The equation that keeps a value, to be read as `out`."""
-    return ir.Eqn(
-        optimization_barrier_p, [v], [out], {}, source=eqn.source, scope=eqn.scope
-    )
 
 
 # -- barriers --------------------------------------------------------------------------
@@ -94,7 +86,7 @@ def _keep_operands(program: ir.Olympuspr) -> ir.Olympuspr:
         for v in eqn.outvars:
             if v in bits:
                 kept[v] = ir.Var(v.aval)
-                eqns.append(_barrier(v, kept[v], eqn))
+                eqns.append(kept_values.barrier(v, kept[v], eqn))
     outvars = [v if type(v) is ir.Literal else kept.get(v, v) for v in program.outvars]
     return program.replace(eqns=eqns, outvars=outvars)
 
@@ -259,56 +251,4 @@ def _give_shape(v: Any, row: Any, eqn: ir.Eqn) -> Sequence[ir.Eqn]:
     kept = ir.Var(row.aval)
     params = {"new_sizes": v.aval.shape, "dimensions": None, "sharding": None}
     shaped = ir.Eqn(reshape_p, [kept], [v], params, source=eqn.source, scope=eqn.scope)
-    return [_barrier(row, kept, eqn), shaped]
-
-
-# -- calls -----------------------------------------------------------------------------
-
-
-def _call_apart(program: ir.Olympuspr, own: set[ir.Eqn]) -> ir.Olympuspr:
-    """The program, with calls that make what barriers would keep.
-
-    Args:
-      program: with barriers.
-      own: the equations it had before; of these no barrier is replaced.
-    """
-    if own.issuperset(program.eqns):
-        return program
-    eqns: list[ir.Eqn] = []
-    for eqn in program.eqns:
-        is_new = eqn.primitive is optimization_barrier_p and eqn not in own
-        eqns.append(_call_of(eqn, eqns) if is_new else eqn)
-    used = [True] * len(program.outvars)
-    written = program.replace(eqns=eqns)
-    return partial_eval.dce_olympuspr(written, used, instantiate=True)[0]
-
-
-def _call_of(barrier: ir.Eqn, before: Sequence[ir.Eqn]) -> ir.Eqn:
-    """The call of a program that makes the operand of a barrier."""
-    (value,) = barrier.invars
-    needed: dict[Any, None] = {value: None}
-    body: list[ir.Eqn] = []
-    for eqn in reversed(before):
-        if needed.keys().isdisjoint(eqn.outvars) or not _is_made_again(eqn):
-            continue
-        body.insert(0, eqn)
-        for v in eqn.outvars:
-            needed.pop(v, None)
-        needed.update((v, None) for v in eqn.invars if type(v) is not ir.Literal)
-    operands = list(needed)
-    inner = ir.Olympuspr((), operands, [value], body)
-    params = {"jaxpr": ir.ClosedOlympuspr(inner)}
-    return ir.Eqn(
-        separate_call_p,
-        operands,
-        barrier.outvars,
-        params,
-        source=barrier.source,
-        scope=barrier.scope,
-    )
-
-
-def _is_made_again(eqn: ir.Eqn) -> bool:
-    if eqn.primitive.cost is None or eqn.effects:
-        return False
-    return eqn.outvars[0].aval.size >= _FEWEST
+    return [kept_values.barrier(row, kept, eqn), shaped]

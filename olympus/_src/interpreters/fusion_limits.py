@@ -24,7 +24,7 @@ import numpy as np
 
 from olympus._src.core import dtypes, ir, scopes
 from olympus._src.core.primitive import Cost
-from olympus._src.interpreters import cipher_limits
+from olympus._src.interpreters import cipher_limits, kept_values
 from olympus._src.lax.barriers import optimization_barrier_p
 
 _EXPENSIVE, _SPREAD = Cost.EXPENSIVE, Cost.SPREAD
@@ -97,7 +97,7 @@ def _limit_fusions(
     flat = _inline_calls(program)
     if flat is None:
         return program
-    with_barriers = _keep_narrow(flat)
+    with_barriers = _keep_narrow(kept_values.keep_marked(flat))
     if not is_divided:
         if not in_bodies:
             with_barriers = ir.map_subprograms(with_barriers, _limit_body)
@@ -121,9 +121,10 @@ def _call_ciphers(program: ir.Olympuspr) -> ir.Olympuspr:
     if flat is None:
         return program
     limited = ir.map_subprograms(flat, _limit_body)
-    if ir.has_operation(limited, "threefry2x32"):
-        limited = cipher_limits.keep_apart(limited, by_calls=True)
-    return program if limited is flat else limited
+    apart = kept_values.keep_marked(limited, by_calls=True)
+    if ir.has_operation(apart, "threefry2x32"):
+        apart = cipher_limits.keep_apart(apart, by_calls=True)
+    return program if apart is flat else apart
 
 
 # -- narrow floats ---------------------------------------------------------------------

@@ -16,7 +16,13 @@ from typing import Any
 import numpy as np
 
 from olympus._src.core import avals, dtypes
-from olympus._src.lax import elementwise, families, shaping, shifting
+from olympus._src.lax import (
+    elementwise,
+    families,
+    separate_calls,
+    shaping,
+    shifting,
+)
 from olympus._src.lax.kernels import thresholds
 
 Params = dict[str, Any]
@@ -36,9 +42,12 @@ def choose_fold(
     """
     window = params["window_dimensions"]
     count = math.prod(window)
-    if platform != "cpu" or out.size * count < thresholds.FOLD_WORK:
+    keeps_nan = _keeps_nan(x.dtype, op)
+    is_apart = keeps_nan and not _overlap(params)
+    least = thresholds.APART_WORK if is_apart else thresholds.FOLD_WORK
+    if platform != "cpu" or out.size * count < least:
         return None
-    fewest = 2 if _keeps_nan(x.dtype, op) else thresholds.FEWEST_FOLDED
+    fewest = 2 if keeps_nan else thresholds.FEWEST_FOLDED
     if count < fewest or max(window) > thresholds.LONGEST_WINDOW:
         return None
     return lambda operand: _fold_windows(operand, op, start, params)
@@ -48,6 +57,17 @@ def _keeps_nan(dtype: Any, op: Callable[..., Any]) -> bool:
     """Whether XLA's own fold would have to compare, to keep NaN."""
     is_extreme = op is elementwise.max_ or op is elementwise.min_
     return is_extreme and dtypes.issubdtype(dtype, np.floating)
+
+
+def _overlap(params: Params) -> bool:
+    """Whether some element may be in two windows."""
+    rows = zip(
+        params["window_dimensions"],
+        params["window_strides"],
+        params["window_dilation"],
+        strict=True,
+    )
+    return any((size - 1) * holes >= step for size, step, holes in rows)
 
 
 def _fold_windows(x: Any, op: Callable[..., Any], start: Any, params: Params) -> Any:
@@ -92,18 +112,20 @@ def choose_scatter(
       prefers: whether the first of two elements stays selected.
       params: the operation's parameters.
     """
-    window, steps = params["window_dimensions"], params["window_strides"]
-    count = math.prod(window)
-    shared = math.prod([-(-k // s) for k, s in zip(window, steps, strict=True)])
-    if (
-        platform != "cpu"
-        or not 1 < count <= thresholds.MOST_SCATTERED
-        or shared > thresholds.MOST_SHARED
-    ):
+    count = math.prod(params["window_dimensions"])
+    if platform != "cpu" or not 1 < count <= thresholds.MOST_SCATTERED:
         return None
-    if source.size * count < thresholds.SCATTER_WORK:
+    is_simple = _is_fused(params)
+    if not is_simple and source.size * count < thresholds.SCATTER_WORK:
         return None
     return lambda source, operand: _scatter_sources(source, operand, prefers, params)
+
+
+def _is_fused(params: Params) -> bool:
+    """Whether each element may compare its window again: it is one of few, in one."""
+    window, steps = params["window_dimensions"], params["window_strides"]
+    is_apart = all(size <= step for size, step in zip(window, steps, strict=True))
+    return is_apart and math.prod(window) <= thresholds.FEWEST_KEPT
 
 
 def _scatter_sources(source: Any, operand: Any, prefers: Any, params: Params) -> Any:
@@ -111,6 +133,8 @@ def _scatter_sources(source: Any, operand: Any, prefers: Any, params: Params) ->
     aval, shape = avals.aval_of(source), avals.aval_of(operand).shape
     selected = _select_places(operand, aval.shape, prefers, params)
     steps, padding = params["window_strides"], params["padding"]
+    if not _is_fused(params):
+        selected = separate_calls.kept_p.bind(selected)
     if _is_small_float(aval.dtype):
         source = elementwise.convert(source, np.float32)
     zero = families.full_like(source, 0)

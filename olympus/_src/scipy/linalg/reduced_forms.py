@@ -25,7 +25,7 @@ from olympus._src.numpy import (
     promotion,
     selection,
 )
-from olympus._src.scipy.linalg import checks
+from olympus._src.scipy.linalg import checks, tridiagonal
 
 aval_of = checks.aval_of
 matmul = matrices.matmul
@@ -427,8 +427,9 @@ def eigh_tridiagonal(
             "for several"
         )
     first, last = _parse_selection(select, select_range, d_aval.size)
-    values, vectors = _eigh_tridiagonal(d, e, first=first, last=last)
-    return promotion.strong(values) if eigvals_only else (values, vectors)
+    if eigvals_only:
+        return promotion.strong(_tridiagonal_values(d, e, first=first, last=last))
+    return _eigh_tridiagonal(d, e, first=first, last=last)
 
 
 def _parse_selection(select: str, bounds: Any, n: int) -> tuple[int, int]:
@@ -456,8 +457,10 @@ def _parse_selection(select: str, bounds: Any, n: int) -> tuple[int, int]:
 
 @promotion.program(2, name="eigh_tridiagonal")
 def _eigh_tridiagonal(d: Any, e: Any, *, first: int, last: int) -> Any:
-    main = selection.diag(d)
-    off_diagonal = selection.diag(e, 1)
-    whole = main + off_diagonal + matrices.adjoint(off_diagonal)
-    vectors, values = lax_linalg.eigh(whole)
+    values, vectors = tridiagonal.eigensystem(d, e)
     return values[first:last], vectors[:, first:last]
+
+
+@promotion.program(2, name="eigh_tridiagonal")
+def _tridiagonal_values(d: Any, e: Any, *, first: int, last: int) -> Any:
+    return tridiagonal.eigenvalues(d, e, first, last)
