@@ -97,7 +97,10 @@ def _limit_fusions(
     flat = _inline_calls(program)
     if flat is None:
         return program
-    with_barriers = _keep_narrow(kept_values.keep_marked(flat))
+    with_barriers = flat
+    if ir.has_operation(flat, "kept"):
+        with_barriers = kept_values.keep_marked(flat)
+    with_barriers = _keep_narrow(with_barriers)
     if not is_divided:
         if not in_bodies:
             with_barriers = ir.map_subprograms(with_barriers, _limit_body)
@@ -121,7 +124,9 @@ def _call_ciphers(program: ir.Olympuspr) -> ir.Olympuspr:
     if flat is None:
         return program
     limited = ir.map_subprograms(flat, _limit_body)
-    apart = kept_values.keep_marked(limited, by_calls=True)
+    apart = limited
+    if ir.has_operation(limited, "kept"):
+        apart = kept_values.keep_marked(limited, by_calls=True)
     if ir.has_operation(apart, "threefry2x32"):
         apart = cipher_limits.keep_apart(apart, by_calls=True)
     return program if apart is flat else apart
