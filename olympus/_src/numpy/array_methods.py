@@ -280,6 +280,11 @@ def _contains(self: Any, value: Any) -> bool:
             "Array.__contains__: search array must be one-dimensional, got "
             f"{aval_of(self).short()}; write (x == value).any()"
         )
+    if avals.is_array_like(value) and aval_of(value).shape:
+        raise ValueError(
+            f"Array.__contains__: query value must be a scalar, got "
+            f"{aval_of(value).short()}; write (x == value).any()"
+        )
     return bool(reductions.any(logic.equal(self, value)))
 
 

@@ -557,6 +557,12 @@ def trace(
     promotion.check_arraylike("trace", a)
     promotion.check_out("trace", out)
     rank = aval_of(a).ndim
+    of = aval_of(offset)
+    if of.shape or dtypes.kind(of.dtype) not in "iu":
+        raise ValueError(
+            f"numpy.trace: offset must be an integer, got {of.short()}; write how far "
+            "the diagonal is above the main one"
+        )
     axis1 = sizes.canonicalize_axis(axis1, rank, "numpy.trace axis1")
     axis2 = sizes.canonicalize_axis(axis2, rank, "numpy.trace axis2")
     order = [i for i in range(rank) if i not in (axis1, axis2)] + [axis1, axis2]
