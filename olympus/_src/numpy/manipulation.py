@@ -717,6 +717,7 @@ def _shifts_of(shift: Any) -> list[Any]:
     shift = promotion.resolve(shift)
     if not sizes_.names_several(shift):
         return [shift]
+    shifts: list[Any]
     if isinstance(shift, trace.Tracer):
         values: Any = shift
         shifts = list(stacking.unstack(values, 0))
