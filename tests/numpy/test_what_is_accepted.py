@@ -16,6 +16,7 @@ import pytest
 import olympus
 import olympus.numpy as jnp
 from olympus import lax, nn, ops
+from olympus.scipy import stats
 
 X = np.array([1.5, -2.25, 0.5], np.float32)
 M = np.arange(6, dtype=np.float32).reshape(2, 3)
@@ -245,6 +246,46 @@ def test_a_variance_of_a_given_mean_is_not_negative() -> None:
     np.testing.assert_allclose(out[0], want, rtol=1e-5)
 
 
+@pytest.mark.parametrize("positions", [[5, 0], [-5, 0], [-1, -5, 5]])
+def test_updates_out_of_bounds_are_left_out(positions: list[int]) -> None:
+    """Also of functions without a scatter of their own."""
+    inside = [i for i in positions if -4 <= i < 4]
+    want = VALUES.copy()
+    np.bitwise_xor.at(want, inside, 7)
+    places = np.array(positions)
+    same(jnp.bitwise_xor.at(VALUES, places, 7, inplace=False), want)
+    traced = olympus.jit(lambda i: jnp.bitwise_xor.at(VALUES, i, 7, inplace=False))
+    same(traced(places), want)
+    want = VALUES.copy()
+    np.negative.at(want, inside)
+    same(jnp.negative.at(VALUES, places, inplace=False), want)
+
+
+def test_steps_of_integrals_are_complex() -> None:
+    for y in (X, VALUES):
+        got = jnp.trapezoid(y, dx=0.5j)
+        want = np.trapezoid(y, dx=0.5j).astype(np.complex64)
+        np.testing.assert_allclose(got, want, rtol=1e-6)
+        assert got.dtype == want.dtype
+
+
+def test_no_degrees_of_freedom_to_take_off() -> None:
+    same(stats.sem(X, ddof=None), stats.sem(X, ddof=0))
+
+
+def test_the_gradient_that_a_rule_leaves_out_is_an_array() -> None:
+    @olympus.custom_vjp
+    def f(x: Any, y: Any) -> Any:
+        return x * y
+
+    f.defvjp(lambda x, y: (x * y, None), lambda _, ct: (ct, None))
+    for run in (olympus.grad(f, (0, 1)), olympus.jit(olympus.grad(f, (0, 1)))):
+        zero = run(2.0, 3.0)[1]
+        assert isinstance(zero, olympus.Array)
+        assert float(zero) == 0
+        assert zero.weak_type
+
+
 # -- what is refused -------------------------------------------------------------------
 
 
@@ -255,6 +296,7 @@ REFUSED: list[tuple[Callable[[], Any], type[Exception], str]] = [
     (lambda: jnp.cumsum(1.0, axis=1), ValueError, "axis 1 is out of bounds"),
     (lambda: jnp.cumprod(1.0, axis=(0, 1)), TypeError, "as an integer"),
     (lambda: jnp.repeat(2, 2, axis=(0, 1)), TypeError, "as an integer"),
+    (lambda: jnp.linalg.norm(X, "fro"), ValueError, "order 'fro' for vector"),
     (lambda: jnp.trace(M, offset=1.0), ValueError, "offset must be an integer"),
     (lambda: jnp.trace(M, offset=np.array([1])), ValueError, "offset must be an int"),
     (lambda: jnp.asarray(X[:1]) in jnp.asarray(X), ValueError, "must be a scalar"),

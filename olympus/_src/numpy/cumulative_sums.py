@@ -381,6 +381,8 @@ def trapezoid(
     promotion.check_optional("trapezoid", x)
     if x is None:
         kind = dtypes.to_inexact_dtype(aval_of(y).dtype)
+        if dtypes.kind(aval_of(dx).dtype) == "c":
+            kind = dtypes.lattice_result((kind, False), dtypes.dtype_and_weak(dx))[0]
         known = type(dx) in (int, float) and dx == 1
         step = () if known else (promotion.cast(dx, kind, False),)
         return _trapezoid(y, *step, axis=axis, even=True)

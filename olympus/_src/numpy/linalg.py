@@ -240,7 +240,7 @@ def _norm(x: Any, *, order: Any, axis: Any, keepdims: bool) -> Any:
     rank = aval_of(x).ndim
     if axis is None:
         axes = tuple(range(rank))
-        if order is None or rank == 1:
+        if order is None or (rank == 1 and not isinstance(order, str)):
             return _vector_norm(x, order, axes, keepdims)
     else:
         named = axis if isinstance(axis, tuple) else (axis,)
