@@ -197,6 +197,20 @@ def test_shifts_that_fit_no_axes() -> None:
         jnp.roll(M, np.array([[1, 2]]), (0, 1))
 
 
+@pytest.mark.parametrize("kind", [list, tuple, np.array, jnp.array])
+def test_labels_of_axes_in_any_sequence(kind: Any) -> None:
+    first, second = kind([0, 1]), kind([1])
+    np.testing.assert_allclose(jnp.einsum(M, first, X, second), M @ X, rtol=1e-6)
+    out = jnp.einsum(M, range(2), X, second, kind([0]))
+    np.testing.assert_allclose(out, M @ X, rtol=1e-6)
+    with pytest.raises(TypeError, match="must have its axes after it"):
+        jnp.einsum(M)
+
+
+def test_matrices_of_an_iterator() -> None:
+    np.testing.assert_allclose(jnp.linalg.multi_dot(iter([M, M.T])), M @ M.T)
+
+
 @pytest.mark.parametrize("points", [4.0, np.float32(4), jnp.float32(4), 4.5])
 def test_windows_of_numbers_that_are_floats(points: Any) -> None:
     for name in ("bartlett", "blackman", "hamming", "hanning"):
@@ -234,6 +248,7 @@ def test_small_arguments_of_lax() -> None:
 
 
 def test_attention_of_lists() -> None:
+    same(jnp.fft.ihfft([1.0, 2.0, 3.0]), jnp.fft.ihfft(np.float32([1, 2, 3])))
     x = np.ones((1, 2, 1, 2), np.float32)
     same(nn.dot_product_attention(x.tolist(), x.tolist(), x.tolist()), x)
 

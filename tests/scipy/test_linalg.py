@@ -155,6 +155,11 @@ def test_triangular_systems_of_half_precision(dtype):
     np.testing.assert_array_equal(transposed.astype(float), [1.5, 2])
 
 
+def test_the_complex_schur_form_of_integers():
+    t, z = linalg.schur(np.array([[0, 1], [-1, 0]]), "complex")
+    close(z @ t @ z.conj().T, [[0, 1], [-1, 0]])
+
+
 @pytest.mark.slow
 def test_schur_forms():
     for output in ("real", "complex"):

@@ -466,8 +466,8 @@ def multi_dot(arrays: Sequence[ArrayLike], *, precision: PrecisionLike = None) -
       Array([[27.],
              [27.]], dtype=float32)
     """
-    check_arraylike("linalg.multi_dot", *arrays)
     xs = list(arrays)
+    check_arraylike("linalg.multi_dot", *xs)
     if len(xs) < 2:
         raise ValueError(
             f"multi_dot requires at least two arrays; got len(arrays)={len(xs)}"

@@ -70,8 +70,9 @@ def schur(a: ArrayLike, output: str = "real") -> list[Array]:
 
 @promotion.program(1, name="schur")
 def _schur(a: Any, *, to_complex: bool) -> Any:
-    dtype = aval_of(a).dtype
-    if to_complex and dtypes.kind(dtype) in "fc":
+    if to_complex:
+        (a,) = promotion.promote_inexact(a)
+        dtype = aval_of(a).dtype
         a = promotion.cast(a, eigenvectors.complex_dtype(dtype), False)
     return lax_linalg.schur(a)
 
