@@ -162,6 +162,14 @@ def test_texts_that_are_no_numbers() -> None:
         jnp.array("a", dtype=float)
 
 
+def test_lists_of_arrays_are_converted_as_arrays_are() -> None:
+    big = jnp.float32([-2.25, 300.0])
+    want = jnp.stack([big, big]).astype(np.uint8)
+    same(jnp.array([big, big], dtype=np.uint8), want)
+    same(olympus.jit(lambda x: jnp.array([x, x], dtype=np.uint8))(big), want)
+    same(jnp.uint8([big[1], big[0]]), np.uint8([255, 0]))
+
+
 def test_positions_of_traced_values_in_a_list() -> None:
     same(olympus.jit(lambda i: nn.one_hot([i, 1], 3))(0), np.eye(3, dtype="f4")[:2])
     assert olympus.jit(lambda i: jnp.array_equal([i, 1], [0, 1]))(0)

@@ -433,9 +433,15 @@ def _of_plain_sequence(x: Any, leaves: list[Any], dtype: Any, device: Any) -> An
         ) from None
     if value.dtype.kind in "OSUV" and not dtypes.is_supported(value.dtype):
         value = np.array(x, dtype)
+    if not _are_all_arrays(leaves):
+        value = _cast_numpy(value, dtype)
+        return put_values(value, ShapedArray(value.shape, dtype), device)
+    if dtypes.kind(value.dtype) in "fc" and dtypes.kind(dtype) in "iu":
+        # As XLA converts arrays one by one: what is too large is the largest.
+        own: Any = put_own_values(value, ShapedArray(value.shape, value.dtype), device)
+        return elementwise.convert(own, dtype)
     value = _cast_numpy(value, dtype)
-    put = put_own_values if _are_all_arrays(leaves) else put_values
-    return put(value, ShapedArray(value.shape, dtype), device)
+    return put_own_values(value, ShapedArray(value.shape, dtype), device)
 
 
 def _are_all_arrays(leaves: list[Any]) -> bool:
