@@ -294,6 +294,9 @@ def test_steps_of_integrals_are_complex() -> None:
 
 def test_no_degrees_of_freedom_to_take_off() -> None:
     same(stats.sem(X, ddof=None), stats.sem(X, ddof=0))
+    for name in ("std", "var", "nanstd", "nanvar"):
+        f = getattr(jnp, name)
+        same(f(X, ddof=None), f(X, ddof=0))
 
 
 def test_the_gradient_that_a_rule_leaves_out_is_an_array() -> None:
@@ -315,6 +318,11 @@ def test_the_gradient_that_a_rule_leaves_out_is_an_array() -> None:
 REFUSED: list[tuple[Callable[[], Any], type[Exception], str]] = [
     (lambda: jnp.bincount(VALUES, weights=2.0), ValueError, "shape of x"),
     (lambda: jnp.bincount(VALUES, weights=X[:1]), ValueError, "shape of x"),
+    (lambda: jnp.mean(X, where=M > 1), ValueError, "where must broadcast to the"),
+    (lambda: jnp.var(X, where=M > 1), ValueError, "where must broadcast to the"),
+    (lambda: jnp.cov(M, fweights=np.abs(X)), TypeError, "fweights must be integers"),
+    (lambda: jnp.cov(M, fweights=VALUES), RuntimeError, "each of the 3 observations"),
+    (lambda: jnp.cov(M, aweights=2.0), RuntimeError, "aweights must be a vector"),
     (lambda: jnp.ediff1d(np.array([True, False])), TypeError, "of booleans"),
     (lambda: jnp.cumsum(1.0, axis=1), ValueError, "axis 1 is out of bounds"),
     (lambda: jnp.cumprod(1.0, axis=(0, 1)), TypeError, "as an integer"),
