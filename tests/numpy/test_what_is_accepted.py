@@ -16,7 +16,7 @@ import pytest
 import olympus
 import olympus.numpy as jnp
 from olympus import lax, nn, ops
-from olympus.scipy import stats
+from olympus.scipy import special, stats
 
 X = np.array([1.5, -2.25, 0.5], np.float32)
 M = np.arange(6, dtype=np.float32).reshape(2, 3)
@@ -345,3 +345,15 @@ def test_what_is_refused(
 def test_ops_of_numbers_of_numpy() -> None:
     out = ops.segment_sum(X, np.array([0, 0, 1]), num_segments=jnp.int32(3))
     same(out, np.float32([-0.75, 0.5, 0]))
+
+
+def test_results_of_numbers_stay_weak() -> None:
+    for out in (
+        special.logit(0.25),
+        special.rel_entr(0.25, 0.5),
+        special.kl_div(0.25, 0.5),
+    ):
+        assert out.weak_type
+        assert (jnp.bfloat16(1) * out).dtype == jnp.bfloat16
+    assert not special.logit(True).weak_type
+    assert not special.logit(jnp.full(3, 0.5)).weak_type
