@@ -357,3 +357,16 @@ def test_results_of_numbers_stay_weak() -> None:
         assert (jnp.bfloat16(1) * out).dtype == jnp.bfloat16
     assert not special.logit(True).weak_type
     assert not special.logit(jnp.full(3, 0.5)).weak_type
+
+
+def test_a_dtype_that_is_asked_for_is_not_weak() -> None:
+    weak = jnp.asarray(2.0)
+    for out in (
+        jnp.float32(weak),
+        jnp.asarray(weak, np.dtype(np.float32)),
+        jnp.asarray(weak, dtype=weak.dtype),
+        olympus.jit(jnp.float32)(weak),
+    ):
+        assert not out.weak_type
+        assert (out + jnp.bfloat16(1)).dtype == np.float32
+    assert jnp.asarray(weak) is weak

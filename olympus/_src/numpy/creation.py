@@ -138,7 +138,7 @@ def asarray(
     if (
         plain
         and type(a) is concrete_arrays.ArrayImpl
-        and (dtype is None or a.dtype is dtype)
+        and (dtype is None or (a.dtype is dtype and not a.aval.weak_type))
     ):
         same: Any = a
         return same
