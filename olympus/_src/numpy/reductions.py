@@ -658,8 +658,7 @@ def _count_of(
     if shape != aval_of(x).shape:
         raise ValueError(
             f"numpy.{name}: where must broadcast to the shape of the array, got "
-            f"{aval_of(where).short()} for {aval_of(x).short()}; repeat the array with "
-            "broadcast_to"
+            f"{aval_of(where).short()} for {aval_of(x).short()}; repeat the array"
         )
     mask = promotion.full_shape(logic.truth(where), shape)
     return _sum(mask, axis=axes, keepdims=keepdims, dtype=dtype, promote=True)
@@ -847,7 +846,6 @@ def _spread(
                 "they are two names of one number"
             )
         ddof = correction
-    ddof = 0 if ddof is None else ddof
     operands = [v for v in (mean, where) if v is not None]
     return final(
         a,
@@ -855,7 +853,7 @@ def _spread(
         axis=static_axis(axis),
         keepdims=bool(keepdims),
         dtype=dtype,
-        ddof=ddof,
+        ddof=0 if ddof is None else ddof,
         has_mean=mean is not None,
         flags=(where is not None, False),
     )
