@@ -178,7 +178,9 @@ def dtype(x: ArrayLike | SupportsDType | type[Any]) -> np.dtype[Any]:
     """
     if x is None:
         raise ValueError("lax.dtype: x must be an array or a number, got None")
-    if isinstance(x, (type, np.dtype, str)):
+    if isinstance(x, (type, np.dtype)):
+        return dtypes.canonicalize_dtype(x)
+    if isinstance(x, str) and x in {str(d) for d in dtypes.supported_dtypes()}:
         return dtypes.canonicalize_dtype(x)
     own: Any = getattr(x, "dtype", None)
     if own is None:
