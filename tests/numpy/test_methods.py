@@ -122,6 +122,21 @@ def test_view(dtype, new):
     np.testing.assert_array_equal(jnp.asarray(x).view(new), x.view(new))
 
 
+@pytest.mark.parametrize("dtype", ["int32", "bool", "int8", "bfloat16", "complex64"])
+def test_a_view_without_a_dtype_is_the_array(dtype):
+    x = jnp.arange(3).astype(dtype)
+    for same in (x.view(), x.view(None), olympus.jit(lambda v: v.view())(x)):
+        assert same.dtype == x.dtype
+        np.testing.assert_array_equal(same.astype("f4"), x.astype("f4"))
+
+
+@pytest.mark.parametrize("dtype", ["int8", "uint8", "uint32", "float16", "bfloat16"])
+def test_rounded_arrays_are_of_the_default_integers(dtype):
+    x = jnp.arange(3).astype(dtype)
+    assert round(x).dtype == np.int32
+    assert round(x, 0).dtype == x.dtype
+
+
 def test_view_of_pieces_that_do_not_fit():
     with pytest.raises(ValueError, match="whole elements"):
         jnp.zeros(3, "int8").view("int32")

@@ -82,3 +82,29 @@ def test_leaves_of_several_dtypes_take_the_common_one():
     assert back(np.ones(5, "f4"))[1].dtype == "int32"
     with pytest.raises(TypeError, match="takes dtype float32, got int32"):
         back(np.arange(5))
+
+
+def test_numbers_count_as_arrays_of_their_default_dtype():
+    """They come back exactly, whatever the arrays beside them can hold."""
+    half = jnp.ones(2, jnp.bfloat16)
+    for leaf in (1.1, jnp.asarray(1.1)):
+        flat, back = ravel_pytree([half, leaf])
+        assert flat.dtype == np.float32
+        assert float(back(flat)[1]) == float(np.float32(1.1))
+    assert ravel_pytree([np.ones(2, np.int8), 300])[0].dtype == np.int32
+    with olympus.enable_x64(True):
+        assert ravel_pytree([np.ones(2, np.float32), 0.1])[0].dtype == np.float64
+        assert ravel_pytree([])[0].dtype == np.float32
+
+
+@pytest.mark.parametrize(
+    ("leaves", "weak"),
+    [
+        ([2.0], True),
+        ([1, 2], True),
+        ([1, 2.0], False),
+        ([1.0, np.ones(1, "f4")], False),
+    ],
+)
+def test_vectors_of_numbers_of_one_kind_are_weak(leaves, weak):
+    assert ravel_pytree(leaves)[0].weak_type == weak

@@ -41,6 +41,7 @@ CALLS = [
     ("qr_multiply", (TALL, np.ones((2, 7))), {}),
     ("svd", (TALL,), {"compute_uv": False}),
     ("eigh", (P,), {"eigvals_only": True}),
+    *[("eigh", (H, P), {"eigvals_only": True, "type": kind}) for kind in (1, 2, 3)],
     ("inv", (A,), {}),
     ("det", (A,), {}),
     ("solve", (A, B), {}),
@@ -94,6 +95,69 @@ def test_one_factor_for_a_stack_of_right_sides():
     close(linalg.cho_solve(linalg.cho_factor(P), stack), want)
     twice = np.stack([P, H.real])
     close(linalg.lu_solve(linalg.lu_factor(twice), b)[1], np.linalg.solve(H.real, b))
+
+
+def test_eigenvectors_of_pairs_of_matrices():
+    for kind, left, right, norm in (
+        (1, H, P, P),
+        (2, H @ P, EYE, P),
+        (3, P @ H, EYE, np.linalg.inv(P)),
+    ):
+        values, vectors = linalg.eigh(H, P, type=kind)
+        close(left @ vectors, right @ vectors * values)
+        close(vectors.conj().T @ norm @ vectors, EYE)
+    stack, _ = linalg.eigh(np.stack([P, H.real]), P)
+    close(stack[0], np.ones(N))
+    derivative = olympus.grad(lambda x: linalg.eigh(P, x, eigvals_only=True)[-1])(P)
+    _, vectors = linalg.eigh(P, P)  # of the largest value, w' = -v^H db v w
+    assert derivative.shape == (N, N)
+    close(np.trace(derivative @ P), -1)
+
+
+ROWS = [[4.0, 1.0], [1.0, 3.0]]
+OF_LISTS = [
+    ("cholesky", (ROWS,)),
+    ("cho_solve", ((ROWS, True), [1.0, 2.0])),
+    ("eigh", (ROWS,)),
+    ("expm", (ROWS,)),
+    ("funm", (ROWS, jnp.sin)),
+    ("lu", (ROWS,)),
+    ("lu_factor", (ROWS,)),
+    ("polar", (ROWS,)),
+    ("qr", (ROWS,)),
+    ("solve", (ROWS, [1.0, 2.0])),
+    ("solve_sylvester", (ROWS, ROWS, ROWS)),
+    ("solve_triangular", (ROWS, [1.0, 2.0])),
+    ("svd", (ROWS,)),
+    ("toeplitz", ([1.0, 2.0],)),
+]
+
+
+@pytest.mark.parametrize(("name", "arguments"), OF_LISTS)
+def test_matrices_that_are_lists(name, arguments):
+    def arrays(x):
+        if isinstance(x, list):
+            return np.array(x)
+        return tuple(map(arrays, x)) if isinstance(x, tuple) else x
+
+    got = getattr(linalg, name)(*arguments)
+    want = getattr(linalg, name)(*arrays(arguments))
+    olympus.tree.map(np.testing.assert_array_equal, got, want)
+
+
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16"])
+def test_triangular_systems_of_half_precision(dtype):
+    a, right = jnp.array(ROWS, dtype=dtype), jnp.array([8, 6], dtype=dtype)
+    out = linalg.solve_triangular(a, right)
+    assert out.dtype == dtype
+    np.testing.assert_array_equal(out.astype(float), [1.5, 2])
+    transposed = linalg.solve_triangular(a, right, trans=1, lower=True)
+    np.testing.assert_array_equal(transposed.astype(float), [1.5, 2])
+
+
+def test_the_complex_schur_form_of_integers():
+    t, z = linalg.schur(np.array([[0, 1], [-1, 0]]), "complex")
+    close(z @ t @ z.conj().T, [[0, 1], [-1, 0]])
 
 
 @pytest.mark.slow
@@ -258,8 +322,10 @@ def test_stacks_and_maps_are_loops(name):
         (lambda: linalg.cholesky(TALL), ValueError, "square"),
         (lambda: linalg.qr(A, mode="raw"), ValueError, "economic"),
         (lambda: linalg.qr_multiply(A, B), ValueError, "c @ Q"),
-        (lambda: linalg.eigh(A, P), NotImplementedError, "b=None"),
-        (lambda: linalg.eigh(A, type=2), NotImplementedError, "type=1"),
+        (lambda: linalg.eigh(P, P, type=4), ValueError, "type"),
+        (lambda: linalg.eigh(P, P[:2, :2]), ValueError, "of one size"),
+        (lambda: linalg.eigh(P, eigvals=(0, 1)), NotImplementedError, "eigvals=None"),
+        (lambda: linalg.cholesky(None), TypeError, "leave the argument out"),
         (lambda: linalg.schur(A, "x"), ValueError, "output"),
         (lambda: linalg.rsf2csf(A, TALL), ValueError, "square"),
         (lambda: linalg.polar(TALL, "left"), NotImplementedError, "method='svd'"),

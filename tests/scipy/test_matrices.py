@@ -99,7 +99,7 @@ def test_gradient_of_a_pattern_counts_places():
 @pytest.mark.parametrize(
     ("call", "kind", "said"),
     [
-        (lambda: linalg.toeplitz([1, 2]), TypeError, "numpy.asarray"),
+        (lambda: linalg.toeplitz({1, 2}), TypeError, "numpy.asarray"),
         (lambda: linalg.block_diag(np.ones((2, 2, 2))), ValueError, "at argument 0"),
         (lambda: linalg.companion(np.ones(1)), ValueError, "at least 2"),
         (lambda: linalg.leslie(V, V), ValueError, "one less than"),

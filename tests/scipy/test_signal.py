@@ -181,6 +181,7 @@ def test_derivatives_maps_and_jit():
         (lambda: signal.stft(Z, nperseg=8, noverlap=8), ValueError, "noverlap"),
         (lambda: signal.stft(Z, nperseg=8, nfft=4), ValueError, "nfft"),
         (lambda: signal.stft(Z, nperseg=0), ValueError, "positive integer"),
+        (lambda: signal.stft(Z, nperseg=8.5), ValueError, "positive integer"),
         (lambda: signal.stft(Z, boundary="x"), ValueError, "boundary"),
         (lambda: signal.stft(Z, window="x"), ValueError, "Unknown window"),
         (lambda: signal.stft(Z, window=jnp.ones(8)), ValueError, "length of window"),
@@ -195,3 +196,10 @@ def test_derivatives_maps_and_jit():
 def test_errors_teach(call, kind, said):
     with pytest.raises(kind, match=said):
         call()
+
+
+def test_sizes_that_are_floats():
+    x = np.arange(20.0)
+    for size in (8.0, np.float32(8)):
+        got = signal.welch(x, nperseg=size, noverlap=size / 2, nfft=2 * size)
+        close(got, signal.welch(x, nperseg=8, noverlap=4, nfft=16))

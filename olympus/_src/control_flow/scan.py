@@ -373,6 +373,8 @@ def _listed_sizes(xs: Any, sizes: Sequence[Any]) -> str:
 
 
 def _check_length(length: Any, sizes: Sequence[Any]) -> Any:
+    if isinstance(length, float) and length.is_integer():  # as of n / 2
+        length = int(length)
     try:
         length = as_size(length)
     except TypeError:

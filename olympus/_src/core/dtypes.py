@@ -15,7 +15,13 @@ import ml_dtypes
 import numpy as np
 
 from olympus._src.core.array_type import ArrayLike, DTypeLike
-from olympus._src.foundation import caching, config, errors, user_warnings
+from olympus._src.foundation import (
+    array_protocol,
+    caching,
+    config,
+    errors,
+    user_warnings,
+)
 
 finfo = ml_dtypes.finfo
 iinfo = ml_dtypes.iinfo
@@ -531,8 +537,8 @@ def dtype_and_weak(x: Any, fun_name: str = "result_type") -> tuple[Any, bool]:
         return scalars[_scalar_base(type(x))]
     if hasattr(x, "is_symbolic_dim"):
         return scalars[int]
-    if hasattr(x, "__olympus_array__"):
-        return dtype_and_weak(x.__olympus_array__(), fun_name)
+    if array_protocol.is_array(x):
+        return dtype_and_weak(array_protocol.array_of(x), fun_name)
     aval: Any = getattr(x, "aval", None)
     if getattr(aval, "is_high", False):
         raise TypeError(

@@ -27,7 +27,7 @@ from olympus._src.core import dtypes, ir
 from olympus._src.core.primitive import LateRule, Primitive, as_abstract_says
 from olympus._src.core.symbolic_values import Linear, Zero
 from olympus._src.custom_rules.remat_opt import remat_opt_p
-from olympus._src.interpreters import ad, batching, concrete_arrays
+from olympus._src.interpreters import ad, batching, concrete_arrays, evaluate
 from olympus._src.interpreters.discharge import CustomRuleOnRefs
 from olympus._src.lax import families, reductions
 from olympus._src.programs import captured, functions, series
@@ -310,9 +310,12 @@ def _lin_transpose(
 
 
 def _as_value(ct: Any) -> Any:
-    if type(ct) is Zero and ct.aval.dtype != dtypes.float0:
-        return families.instantiate(ct)
-    return ct
+    if type(ct) is not Zero or ct.aval.dtype == dtypes.float0:
+        return ct
+    zero = families.instantiate(ct)
+    if evaluate.is_evaluating() and isinstance(zero, (float, complex)):
+        return concrete_arrays.as_array(zero)  # a gradient is an array
+    return zero
 
 
 def _lin_discharge(context: Any, args: Any, **params: Any) -> Any:

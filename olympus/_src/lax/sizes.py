@@ -28,7 +28,7 @@ def canonicalize_shape(shape: Any, where: str = "") -> tuple[int, ...]:
     """
     if type(shape) is tuple and all(type(d) is int for d in shape):
         return shape
-    if isinstance(shape, trace.Tracer) or not hasattr(shape, "__iter__"):
+    if isinstance(shape, trace.Tracer) or not names_several(shape):
         shape = [shape]
     try:
         return tuple([core_sizes.as_size(d) for d in shape])
@@ -135,10 +135,12 @@ def fits_slices(slice_sizes: Sequence[Any], shape: Sequence[Any]) -> bool:
     )
 
 
-def check_sizes(what: str, shape: Any) -> None:
+def check_sizes(what: str, shape: Any, page: str = "lax") -> None:
     """Raises TypeError where a size of an axis is negative."""
     if any(isinstance(s, int) and s < 0 for s in shape):
-        raise TypeError(f"lax.{what}: sizes must not be negative, got {tuple(shape)}")
+        raise TypeError(
+            f"{page}.{what}: sizes must not be negative, got {tuple(shape)}"
+        )
 
 
 def shape_as_value(shape: Shape) -> np.ndarray:
@@ -162,7 +164,7 @@ def dtype(x: ArrayLike | SupportsDType | type[Any]) -> np.dtype[Any]:
     """The dtype that a value has as an array.
 
     Args:
-      x: array, number, or scalar type.
+      x: array, number, scalar type, or a dtype's name.
 
     Returns:
       The dtype, narrowed where 64-bit types are off.
@@ -179,6 +181,8 @@ def dtype(x: ArrayLike | SupportsDType | type[Any]) -> np.dtype[Any]:
     if x is None:
         raise ValueError("lax.dtype: x must be an array or a number, got None")
     if isinstance(x, (type, np.dtype)):
+        return dtypes.canonicalize_dtype(x)
+    if isinstance(x, str) and x in {str(d) for d in dtypes.supported_dtypes()}:
         return dtypes.canonicalize_dtype(x)
     own: Any = getattr(x, "dtype", None)
     if own is None:

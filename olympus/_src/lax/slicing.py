@@ -81,8 +81,8 @@ def _positions(
             concatenation.index_in_dim(start_indices, i, 0, keepdims=False)
             for i in range(n)
         ]
-    if isinstance(allow_negative, bool):
-        allow_negative = [allow_negative] * n
+    if not isinstance(allow_negative, (tuple, list)):
+        allow_negative = [bool(allow_negative)] * n
     return [
         position(i, size, negative)
         for i, size, negative in zip(start_indices, shape, allow_negative, strict=True)

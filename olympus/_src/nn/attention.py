@@ -11,6 +11,7 @@ from olympus._src.interpreters import evaluate
 from olympus._src.lax import contraction, shaping
 from olympus._src.lax import elementwise as lax
 from olympus._src.nn import cudnn_attention
+from olympus._src.numpy import creation
 from olympus._src.numpy.softmax_functions import check_arrays, logsumexp, softmax
 
 _F32 = dtypes.as_dtype("float32")
@@ -117,6 +118,10 @@ def dot_product_attention(
     _check_implementation(implementation)
     if isinstance(local_window_size, int):
         local_window_size = (local_window_size, local_window_size)
+    query, key, value = (
+        creation.asarray(x) if isinstance(x, (list, tuple)) else x
+        for x in (query, key, value)
+    )
     arrays = [query, key, value, bias, mask, query_seq_lengths, key_value_seq_lengths]
     present = [x for x in arrays if x is not None]
     check_arrays("dot_product_attention", *arrays)

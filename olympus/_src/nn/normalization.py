@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-import numpy as np
-
 from olympus._src.core import avals, dtypes
 from olympus._src.core.array_type import (
     Array,
@@ -20,7 +18,13 @@ from olympus._src.interpreters import evaluate
 from olympus._src.interpreters.direct_calls import direct
 from olympus._src.lax import elementwise as lax
 from olympus._src.lax import shaping, sizes
-from olympus._src.numpy import arithmetic, elementary, promotion, reductions
+from olympus._src.numpy import (
+    arithmetic,
+    creation,
+    elementary,
+    promotion,
+    reductions,
+)
 from olympus._src.numpy.softmax_functions import (
     axes_of,
     check_arrays,
@@ -147,7 +151,8 @@ def _variance(x: Any, axis: Any, mean: Any, where: Any, stable: bool) -> Any:
         return reductions.mean(squares, axis, None, None, True, where=where)
     # One pass over the data: mean and mean square need not wait for each other.
     mean_square = reductions.mean(_square(x), axis, None, None, True, where=where)
-    return subtract(mean_square, _square(mean))
+    # Rounding may make the difference negative, and so may a mean that was given.
+    return arithmetic.clip(subtract(mean_square, _square(mean)), 0)
 
 
 def _square(x: Any) -> Any:
@@ -193,8 +198,8 @@ def one_hot(
       Array([[1., 0., 0.],
              [0., 0., 1.]], dtype=float32)
     """
-    if isinstance(x, (list, tuple)):
-        x = np.asarray(x)
+    if not avals.is_array_like(x) and not isinstance(x, str):
+        x = creation.asarray(x)
     check_arrays("one_hot", x)
     dtype = dtypes.check_user_dtype(float if dtype is None else dtype, "nn.one_hot")
     rank = avals.aval_of(x).ndim + 1

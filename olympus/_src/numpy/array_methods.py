@@ -132,9 +132,7 @@ _COMPARISONS = {
 
 def _round(self: Any, ndigits: int | None = None) -> Any:
     out = arithmetic.round(self, 0 if ndigits is None else ndigits)
-    if ndigits is not None:
-        return out
-    return creation.astype(out, int) if aval_of(out).dtype.kind not in "iub" else out
+    return creation.astype(out, int) if ndigits is None else out
 
 
 def _operators() -> dict[str, Any]:
@@ -207,12 +205,14 @@ def _view(self: Any, dtype: Any = None, type: None = None) -> Any:
 
     Args:
       dtype: the dtype; where its elements are narrower or wider, the last axis grows or
-        shrinks.
+        shrinks. None for the array as it is.
       type: must be None.
     """
     if type is not None:
         raise NotImplementedError("Array.view: type must be None")
-    kind = dtypes.check_user_dtype(float if dtype is None else dtype, "view")
+    if dtype is None:
+        return self
+    kind = dtypes.check_user_dtype(dtype, "view")
     own = aval_of(self).dtype
     if kind == own:
         return self
@@ -279,6 +279,11 @@ def _contains(self: Any, value: Any) -> bool:
         raise ValueError(
             "Array.__contains__: search array must be one-dimensional, got "
             f"{aval_of(self).short()}; write (x == value).any()"
+        )
+    if avals.is_array_like(value) and aval_of(value).shape:
+        raise ValueError(
+            f"Array.__contains__: query value must be a scalar, got "
+            f"{aval_of(value).short()}; write (x == value).any()"
         )
     return bool(reductions.any(logic.equal(self, value)))
 

@@ -557,6 +557,12 @@ def trace(
     promotion.check_arraylike("trace", a)
     promotion.check_out("trace", out)
     rank = aval_of(a).ndim
+    of = aval_of(offset)
+    if of.shape or dtypes.kind(of.dtype) not in "iu":
+        raise ValueError(
+            f"numpy.trace: offset must be an integer, got {of.short()}; write how far "
+            "the diagonal is above the main one"
+        )
     axis1 = sizes.canonicalize_axis(axis1, rank, "numpy.trace axis1")
     axis2 = sizes.canonicalize_axis(axis2, rank, "numpy.trace axis2")
     order = [i for i in range(rank) if i not in (axis1, axis2)] + [axis1, axis2]
@@ -675,17 +681,29 @@ def _einsum_plan(
             return *_known_plan(subscripts, shapes, optimize), list(operands)
         return *_plan([subscripts, *shapes], shapes, optimize), list(operands)
     # Each array has its axes after it; the axes of the result may end the list.
-    last = len(operands) - (len(operands) + 1) % 2
-    promotion.check_arraylike("einsum", subscripts, *operands[1:last:2])
     arguments = (subscripts, *operands)
-    arrays = [x for x in arguments if not isinstance(x, (str, list, tuple))]
+    if len(arguments) < 2:
+        raise TypeError(
+            "numpy.einsum: an array must have its axes after it, got one argument; "
+            "write subscripts such as 'ij->ji', or einsum(x, [0, 1])"
+        )
+    pairs = len(arguments) - len(arguments) % 2
+    arrays = list(arguments[:pairs:2])
+    promotion.check_arraylike("einsum", *arrays)
     shapes = tuple([aval_of(x).shape for x in arrays])
     # Axes in lists: tuples are shapes.
     form = [
-        list(x) if isinstance(x, (str, list, tuple)) else aval_of(x).shape
-        for x in arguments
+        shapes[i // 2] if i < pairs and i % 2 == 0 else _labels_of(x)
+        for i, x in enumerate(arguments)
     ]
     return *_plan(form, shapes, optimize), arrays
+
+
+def _labels_of(axes: Any) -> list[Any]:
+    """The labels of an array's axes, from a sequence of them or a vector."""
+    if isinstance(axes, (str, list, tuple, range)):
+        return list(axes)
+    return np.asarray(promotion.resolve(axes)).tolist()
 
 
 def _plan(form: list[Any], shapes: Any, optimize: Any) -> tuple[str, tuple[Any, ...]]:

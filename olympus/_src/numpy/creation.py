@@ -138,7 +138,7 @@ def asarray(
     if (
         plain
         and type(a) is concrete_arrays.ArrayImpl
-        and (dtype is None or a.dtype is dtype)
+        and (dtype is None or (a.dtype is dtype and not a.aval.weak_type))
     ):
         same: Any = a
         return same
@@ -188,10 +188,17 @@ def _make(x: Any, dtype: Any, device: Any) -> Any:
         return _of_numpy(np.asarray(x), dtype, device)
     if hasattr(x, "__iter__") and hasattr(x, "__len__"):
         return _of_numpy(np.asarray(x), dtype, device)
+    if _is_number(x) and dtype is not None:
+        return _of_numpy(np.asarray(x), dtype, device)
     raise TypeError(
         f"Unexpected input type for array: {type(x)}; numpy.array takes arrays, "
         "numbers and nested sequences of them"
     )
+
+
+def _is_number(x: Any) -> bool:
+    """Whether a dtype makes a number of it, as of a fraction or a decimal."""
+    return hasattr(x, "__float__") or hasattr(x, "__index__")
 
 
 def _is_buffer(x: Any) -> bool:
@@ -317,13 +324,26 @@ def _of_numpy(x: Any, dtype: Any, device: Any) -> Any:
                 "numpy.array takes numbers and booleans only"
             )
         dtype = dtypes.canonicalize_dtype(dtypes.native(x.dtype))
-    elif x.dtype.kind in "OSUV" and not dtypes.is_supported(x.dtype):
+    elif x.dtype.kind in "OSU":
+        x = _numbers_of(x, dtype)
+    elif x.dtype.kind == "V" and not dtypes.is_supported(x.dtype):
         raise TypeError(
             f"Value {x!r} with dtype {x.dtype} is not a valid olympus array type; "
             "numpy.array takes numbers and booleans only"
         )
     value = x if x.dtype == dtype else _cast_numpy(x, dtype)
     return put_values(value, ShapedArray(x.shape, dtype), device)
+
+
+def _numbers_of(x: np.ndarray, dtype: Any) -> np.ndarray:
+    """Objects or texts as numbers of the dtype that was asked for."""
+    try:
+        return x.astype(dtype)
+    except (TypeError, ValueError, OverflowError) as error:
+        raise type(error)(
+            f"numpy.array: {error}, got values of dtype {x.dtype} for dtype {dtype}; "
+            "convert the values first"
+        ) from None
 
 
 def _leaves(x: Any, leaves: list[Any]) -> list[Any]:
@@ -337,6 +357,9 @@ def _leaves(x: Any, leaves: list[Any]) -> list[Any]:
 
 def _of_sequence(x: Any, dtype: Any, device: Any) -> Any:
     leaves = _leaves(x, [])
+    if any(_stands_for_array(leaf) for leaf in leaves):
+        x = _resolve_sequence(x)
+        leaves = _leaves(x, [])
     for leaf in leaves:
         avals.check_not_masked(leaf)
     if any(leaf is None for leaf in leaves):
@@ -351,6 +374,17 @@ def _of_sequence(x: Any, dtype: Any, device: Any) -> Any:
     if dtype is None:
         dtype = _common_dtype(leaves)
     return _stack_sequence(x, dtype)
+
+
+def _stands_for_array(x: Any) -> bool:
+    return not isinstance(x, promotion.PLAIN_TYPES) and array_protocol.is_array(x)
+
+
+def _resolve_sequence(x: Any) -> Any:
+    """A sequence with arrays in place of the objects that stand for them."""
+    if type(x) is list or type(x) is tuple:
+        return [_resolve_sequence(item) for item in x]
+    return array_protocol.array_of(x) if _stands_for_array(x) else x
 
 
 def _common_dtype(leaves: list[Any]) -> Any:
@@ -399,9 +433,15 @@ def _of_plain_sequence(x: Any, leaves: list[Any], dtype: Any, device: Any) -> An
         ) from None
     if value.dtype.kind in "OSUV" and not dtypes.is_supported(value.dtype):
         value = np.array(x, dtype)
+    if not _are_all_arrays(leaves):
+        value = _cast_numpy(value, dtype)
+        return put_values(value, ShapedArray(value.shape, dtype), device)
+    if dtypes.kind(value.dtype) in "fc" and dtypes.kind(dtype) in "iu":
+        # As XLA converts arrays one by one: what is too large is the largest.
+        own: Any = put_own_values(value, ShapedArray(value.shape, value.dtype), device)
+        return elementwise.convert(own, dtype)
     value = _cast_numpy(value, dtype)
-    put = put_own_values if _are_all_arrays(leaves) else put_values
-    return put(value, ShapedArray(value.shape, dtype), device)
+    return put_own_values(value, ShapedArray(value.shape, dtype), device)
 
 
 def _are_all_arrays(leaves: list[Any]) -> bool:
@@ -591,6 +631,7 @@ def full(
             "texts are no arrays"
         )
     promotion.check_arraylike("full", fill_value)
+    fill_value = promotion.resolve(fill_value)
     shape = _shape(shape, "full")
     place = device if out_sharding is None else out_sharding
     kind, weak = dtypes.dtype_and_weak(fill_value)
@@ -633,6 +674,7 @@ def _like(name: str, a: Any, dtype: Any, shape: Any) -> Any:
     """The aval of an array like `a`; anything with a shape and a dtype is an array."""
     if not (hasattr(a, "dtype") and hasattr(a, "shape")):
         promotion.check_arraylike(name, a)
+        a = promotion.resolve(a)
     kind, weak = dtypes.dtype_and_weak(a)
     own = a.shape if hasattr(a, "shape") else np.shape(a)
     if dtype is not None:
@@ -738,6 +780,7 @@ def full_like(
     """
     aval = _like("full_like", a, dtype, shape)
     promotion.check_arraylike("full_like", 0, fill_value)
+    fill_value = promotion.resolve(fill_value)
     place = device if out_sharding is None else out_sharding
     promotion.check_complex_number(fill_value, aval.dtype)
     if dtypes.is_python_scalar(fill_value) and not evaluate.is_staging():

@@ -34,7 +34,8 @@ def _define_cumulative(
     def run(a: Any, *, axis: Axis, dtype: Any) -> Any:
         x = a
         if axis is None or aval_of(x).ndim == 0:
-            axis, x = 0, shaping.reshape(x, (aval_of(x).size,))
+            x = shaping.reshape(x, (aval_of(x).size,))
+            axis = 0 if axis is None else axis
         axis = sizes_.canonicalize_axis(axis, aval_of(x).ndim, f"numpy.{name}")
         kind = aval_of(x).dtype
         if kind == np.bool_:
@@ -245,6 +246,11 @@ def ediff1d(
 
 @promotion.evaluate.fuse
 def _ediff1d(ary: Any, *end_values: Any, flags: tuple[bool, bool]) -> Any:
+    if aval_of(ary).dtype == np.bool_:
+        raise TypeError(
+            "numpy.ediff1d: there is no difference of booleans, got "
+            f"{aval_of(ary).short()}; convert them with astype(int)"
+        )
     flat = shaping.reshape(ary, (aval_of(ary).size,))
     out = _diff(flat, n=1, axis=0, flags=(False, False))
     kind = aval_of(out).dtype
@@ -375,6 +381,8 @@ def trapezoid(
     promotion.check_optional("trapezoid", x)
     if x is None:
         kind = dtypes.to_inexact_dtype(aval_of(y).dtype)
+        if dtypes.kind(aval_of(dx).dtype) == "c":
+            kind = dtypes.lattice_result((kind, False), dtypes.dtype_and_weak(dx))[0]
         known = type(dx) in (int, float) and dx == 1
         step = () if known else (promotion.cast(dx, kind, False),)
         return _trapezoid(y, *step, axis=axis, even=True)

@@ -165,8 +165,8 @@ def isdtype(dtype: DTypeLike, kind: DTypeLike | tuple[DTypeLike, ...]) -> bool:
 
     Args:
       dtype: a dtype.
-      kind: a dtype, "bool", "signed integer", "unsigned integer", "integral",
-        "real floating", "complex floating", "numeric", or a tuple of them.
+      kind: a dtype or its name, "bool", "signed integer", "unsigned integer",
+        "integral", "real floating", "complex floating", "numeric", or a tuple of them.
 
     Raises:
       ValueError: a kind that does not exist.
@@ -187,9 +187,13 @@ def _is_of(dtype: Any, kind: Any) -> bool:
     if isinstance(kind, str):
         if kind in _KINDS:
             return dtypes.kind(dtype) in _KINDS[kind]
-        raise ValueError(
-            f"Unrecognized kind {kind!r}; numpy.isdtype takes {', '.join(_KINDS)}"
-        )
+        try:
+            return dtype == dtypes.as_dtype(kind)
+        except TypeError:
+            raise ValueError(
+                f"Unrecognized kind {kind!r}; numpy.isdtype takes dtypes, "
+                f"{', '.join(_KINDS)}"
+            ) from None
     if isinstance(kind, (np.dtype, type)):
         return dtype == dtypes.as_dtype(kind)
     raise TypeError(f"numpy.isdtype: kind must be a dtype or a name, got {kind!r}")

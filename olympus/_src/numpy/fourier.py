@@ -404,6 +404,7 @@ def ihfft(
       >>> print(jnp.fft.ihfft(jnp.array([2.0, 0.0, 2.0, 0.0])))
       [1.-0.j 0.-0.j 1.-0.j]
     """
+    a = creation.asarray(a) if isinstance(a, (list, tuple)) else a
     return arithmetic.conjugate(
         _transform_one_axis(
             "ihfft", FftType.RFFT, a, n, axis, _invert_norm("ihfft", norm)

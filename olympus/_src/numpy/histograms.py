@@ -70,7 +70,14 @@ def bincount(
         length = maximum(as_size(length), as_size(minlength))
     if weights is None:
         weights = dtypes.canonicalize_dtype(int).type(1)
+        return _bincount(x, weights, length=length)
     check_arraylike("bincount", x, weights)
+    if aval_of(weights).shape != aval_of(x).shape:
+        raise ValueError(
+            "numpy.bincount: weights must have the shape of x, got "
+            f"{aval_of(weights).short()} for {aval_of(x).short()}; spread them with "
+            "broadcast_to"
+        )
     return _bincount(x, weights, length=length)
 
 

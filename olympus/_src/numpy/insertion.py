@@ -75,7 +75,7 @@ def delete(
         return _delete_traced(x, obj, axis, n, assume_unique_indices)
     if not isinstance(obj, slice):
         check_arraylike("delete", obj)
-        obj = np.asarray(obj)
+        obj = np.asarray(promotion.resolve(obj))
         if not is_symbolic(n):
             _check_positions(obj, n)
     if is_symbolic(n):

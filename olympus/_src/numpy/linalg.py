@@ -240,7 +240,7 @@ def _norm(x: Any, *, order: Any, axis: Any, keepdims: bool) -> Any:
     rank = aval_of(x).ndim
     if axis is None:
         axes = tuple(range(rank))
-        if order is None or rank == 1:
+        if order is None or (rank == 1 and not isinstance(order, str)):
             return _vector_norm(x, order, axes, keepdims)
     else:
         named = axis if isinstance(axis, tuple) else (axis,)
@@ -466,8 +466,8 @@ def multi_dot(arrays: Sequence[ArrayLike], *, precision: PrecisionLike = None) -
       Array([[27.],
              [27.]], dtype=float32)
     """
-    check_arraylike("linalg.multi_dot", *arrays)
     xs = list(arrays)
+    check_arraylike("linalg.multi_dot", *xs)
     if len(xs) < 2:
         raise ValueError(
             f"multi_dot requires at least two arrays; got len(arrays)={len(xs)}"

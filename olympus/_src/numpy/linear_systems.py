@@ -280,7 +280,11 @@ def slogdet(a: ArrayLike, *, method: str | None = None) -> SlogdetResult:
 @promotion.program(1, name="slogdet")
 def _slogdet(a: Any, *, by_qr: bool) -> Any:
     (a,) = promotion.promote_inexact(a)
-    return _slogdet_by_qr(a) if by_qr else _slogdet_by_lu(a)
+    kind = aval_of(a).dtype
+    if dtypes.itemsize_bits(kind) == 16:  # XLA has no factors of those
+        a = lax.convert(a, np.dtype(np.float32))
+    parts = _slogdet_by_qr(a) if by_qr else _slogdet_by_lu(a)
+    return [lax.convert(x, kind) for x in parts] if aval_of(a).dtype != kind else parts
 
 
 @custom_jvp

@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from olympus._src.core import dtypes
+from olympus._src.core import avals, dtypes
 from olympus._src.core.array_type import Array, ArrayLike, Axis
 from olympus._src.lax import concatenation, families, reductions, shaping
 from olympus._src.lax import elementwise as lax
-from olympus._src.numpy import docstring_examples, promotion
+from olympus._src.numpy import creation, docstring_examples, promotion
 from olympus._src.numpy.promotion import aval_of, program
 
 if TYPE_CHECKING:
@@ -511,7 +511,9 @@ def array_equal(a1: object, a2: object, equal_nan: bool = False) -> Array:
 
 def _as_values(x: Any) -> Any:
     if isinstance(x, (list, tuple)):
-        return np.asarray(x)
+        return creation.asarray(x)
+    if not avals.is_array_like(x) and hasattr(x, "__array__"):
+        return creation.asarray(x)
     promotion.check_arraylike("array_equal", x)
     return x
 

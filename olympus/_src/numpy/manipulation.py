@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import operator
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -31,7 +32,7 @@ from olympus._src.lax import (
 )
 from olympus._src.lax import elementwise as lax
 from olympus._src.lax import sizes as sizes_
-from olympus._src.numpy import docstring_examples, indexing, promotion
+from olympus._src.numpy import creation, docstring_examples, indexing, promotion
 from olympus._src.numpy.promotion import aval_of, check_arraylike, program
 from olympus._src.numpy.reductions import static_axis
 
@@ -45,7 +46,7 @@ def shape(a: ArrayLike) -> tuple[int, ...]:
     """The sizes of the axes.
 
     Args:
-      a: array or number, or a description of an array.
+      a: array or number, a nested sequence of them, or a description of an array.
 
     Source: NumPy, `numpy.shape`.
 
@@ -53,9 +54,16 @@ def shape(a: ArrayLike) -> tuple[int, ...]:
       >>> jnp.shape(jnp.ones((2, 3)))
       (2, 3)
     """
+    return _shape_of("shape", a)
+
+
+def _shape_of(name: str, a: Any) -> tuple[int, ...]:
+    """The shape of an array, or of the array that nested sequences make."""
     if type(a).__name__ == "ShapeDtypeStruct":
-        return tuple(a.shape)  # type: ignore[union-attr]
-    check_arraylike("shape", a)
+        return tuple(a.shape)
+    if isinstance(a, (list, tuple, range)):
+        return aval_of(creation.asarray(a)).shape
+    check_arraylike(name, a)
     return aval_of(a).shape
 
 
@@ -63,7 +71,7 @@ def ndim(a: ArrayLike) -> int:
     """The number of axes.
 
     Args:
-      a: array or number.
+      a: array or number, or a nested sequence of them.
 
     Source: NumPy, `numpy.ndim`.
 
@@ -71,15 +79,14 @@ def ndim(a: ArrayLike) -> int:
       >>> jnp.ndim(jnp.ones((2, 3)))
       2
     """
-    check_arraylike("ndim", a)
-    return aval_of(a).ndim
+    return len(_shape_of("ndim", a))
 
 
 def size(a: ArrayLike, axis: Axes = None) -> int:
     """The number of elements, along some axes or all.
 
     Args:
-      a: array or number.
+      a: array or number, or a nested sequence of them.
       axis: an axis, several, or None for all.
 
     Source: NumPy, `numpy.size`.
@@ -88,11 +95,11 @@ def size(a: ArrayLike, axis: Axes = None) -> int:
       >>> jnp.size(jnp.ones((2, 3)), axis=1)
       3
     """
-    check_arraylike("size", a)
+    lengths = _shape_of("size", a)
     if axis is None:
-        return aval_of(a).size
-    axes = sizes_.canonicalize_axes(axis, aval_of(a).ndim, "numpy.size")
-    return math.prod([aval_of(a).shape[i] for i in axes])
+        return math.prod(lengths)
+    axes = sizes_.canonicalize_axes(axis, len(lengths), "numpy.size")
+    return math.prod([lengths[i] for i in axes])
 
 
 def broadcast_shapes(*shapes: Shape) -> tuple[int, ...]:
@@ -110,11 +117,10 @@ def broadcast_shapes(*shapes: Shape) -> tuple[int, ...]:
       >>> jnp.broadcast_shapes((2, 1), (3,))
       (2, 3)
     """
-    return (
-        sizes_.broadcast_shapes(*[s if isinstance(s, tuple) else (s,) for s in shapes])
-        if shapes
-        else ()
-    )
+    plain = [sizes_.canonicalize_shape(s, "numpy.broadcast_shapes") for s in shapes]
+    for shape in plain:
+        sizes_.check_sizes("broadcast_shapes", shape, "numpy")
+    return sizes_.broadcast_shapes(*plain) if plain else ()
 
 
 def new_shape(x: Any, shape: Any, where: str = "") -> tuple[int, ...]:
@@ -671,6 +677,7 @@ def roll(
     Args:
       a: array.
       shift: by how many positions: an integer, or one for each axis; may be traced.
+        Several shifts of one axis are added.
       axis: an axis, several, or None for the flattened array.
 
     Source: NumPy, `numpy.roll`.
@@ -689,12 +696,41 @@ def roll(
     axis = static_axis(axis)
     axes = axis if isinstance(axis, tuple) else (axis,)
     axes = tuple([sizes_.canonicalize_axis(i, rank, "numpy.roll") for i in axes])
-    shift = tuple(shift) if isinstance(shift, range) else shift
-    parts = shift if isinstance(shift, (tuple, list)) else (shift,)
-    if not any(isinstance(s, trace.Tracer) for s in parts):
-        shifts = np.broadcast_to(np.asarray(shift, object), (len(axes),)).tolist()
+    shifts = _shifts_of(shift)
+    if len(axes) != len(shifts):
+        if len(axes) == 1:
+            axes *= len(shifts)
+        elif len(shifts) == 1:
+            shifts *= len(axes)
+        else:
+            raise ValueError(
+                "numpy.roll: there must be one shift, one axis, or as many of both, "
+                f"got {len(shifts)} shifts and {len(axes)} axes"
+            )
+    if not any(isinstance(s, trace.Tracer) for s in shifts):
         return _roll(a, shifts=tuple([as_size(s) for s in shifts]), axes=axes)
-    return _roll_dynamic(a, shift, axes)
+    return _roll_dynamic(a, shifts, axes)
+
+
+def _shifts_of(shift: Any) -> list[Any]:
+    """The shifts that an argument gives: one, or those of a sequence or a vector."""
+    shift = promotion.resolve(shift)
+    if not sizes_.names_several(shift):
+        return [shift]
+    shifts: list[Any]
+    if isinstance(shift, trace.Tracer):
+        values: Any = shift
+        shifts = list(stacking.unstack(values, 0))
+    elif isinstance(shift, (tuple, list, range)):
+        shifts = list(shift)
+    else:
+        shifts = np.asarray(shift).tolist()
+    if any(sizes_.names_several(s) for s in shifts):
+        raise ValueError(
+            "numpy.roll: shift must be an integer or a vector of integers, got "
+            f"{shift!r}; write one shift for each axis"
+        )
+    return shifts
 
 
 @program(1, name="roll")
@@ -716,13 +752,7 @@ def _roll(x: Any, *, shifts: tuple[int, ...], axes: tuple[int, ...]) -> Any:
     return x
 
 
-def _roll_dynamic(x: Any, shift: Any, axes: tuple[int, ...]) -> Any:
-    if isinstance(shift, (tuple, list)):
-        shifts: Sequence[Any] = shift
-    elif aval_of(shift).shape:
-        shifts = stacking.unstack(shift, 0)
-    else:
-        shifts = [shift] * len(axes)
+def _roll_dynamic(x: Any, shifts: Sequence[Any], axes: tuple[int, ...]) -> Any:
     for n, axis in zip(shifts, axes, strict=True):
         length = aval_of(x).shape[axis]
         if not length:
@@ -867,8 +897,11 @@ def repeat(
     """
     del out_sharding
     check_arraylike("repeat", a)
-    if axis is None or aval_of(a).ndim == 0:
+    repeats = promotion.resolve(repeats)
+    if axis is None:
         a, axis = ravel(a), 0
+    elif aval_of(a).ndim == 0:
+        a, axis = ravel(a), 0 * operator.index(axis)
     axis = sizes_.canonicalize_axis(axis, aval_of(a).ndim, "numpy.repeat")
     length = aval_of(a).shape[axis]
     if isinstance(repeats, trace.Tracer):

@@ -178,7 +178,9 @@ def nanmean(
 
 @evaluate.fuse
 def _nanmean(a: Any, *where: Any, axis: Any, dtype: Any, keepdims: bool) -> Any:
-    return reductions.mean(a, axis, dtype, None, keepdims, where=_mask_valid(a, *where))
+    mask = _mask_valid(a, *where)
+    a = promotion.full_shape(a, promotion.aval_of(mask).shape)  # it may have more axes
+    return reductions.mean(a, axis, dtype, None, keepdims, where=mask)
 
 
 def _mask_valid(a: Any, where: Any = None) -> Any:
@@ -208,6 +210,7 @@ def _nan_spread(name: str, plain: Any, what: str) -> function_types.NanSpread:
         check_arraylike(name, a)
         promotion.check_out(name, out)
         operands = [x for x in (where, mean) if x is not None]
+        ddof = 0 if ddof is None else ddof
         options = {"axis": axis, "dtype": dtype, "ddof": ddof, "keepdims": keepdims}
         masked = where is not None
         return run(a, *operands, masked=masked, **options)

@@ -319,6 +319,9 @@ def poly(seq_of_zeros: ArrayLike) -> Array:
             "numpy.poly: seq_of_zeros must be a vector of roots or a square matrix, "
             f"got {aval_of(seq_of_zeros).short()}"
         )
+    if shape == (0,):
+        (one,) = promotion.promote_inexact(seq_of_zeros)
+        return creation.ones((), aval_of(one).dtype)
     return _poly(seq_of_zeros)
 
 

@@ -241,7 +241,7 @@ def check_out(name: str, out: Any) -> None:
 
 # -- objects that stand for arrays -----------------------------------------------------
 
-_PLAIN = (ArrayImpl, trace.Tracer, int, float, complex, np.ndarray, np.generic)
+PLAIN_TYPES = (ArrayImpl, trace.Tracer, int, float, complex, np.ndarray, np.generic)
 
 
 def resolve_arrays(args: tuple[Any, ...]) -> tuple[Any, ...]:
@@ -250,13 +250,14 @@ def resolve_arrays(args: tuple[Any, ...]) -> tuple[Any, ...]:
     A trace looks for its values among the arguments; it would not see one that an
     object holds.
     """
-    if all(isinstance(x, _PLAIN) for x in args):
+    if all(isinstance(x, PLAIN_TYPES) for x in args):
         return args
-    return tuple([_resolve(x) for x in args])
+    return tuple([resolve(x) for x in args])
 
 
-def _resolve(x: Any) -> Any:
-    if isinstance(x, (type, *_PLAIN)) or hasattr(x, "is_symbolic_dim"):
+def resolve(x: Any) -> Any:
+    """An argument, or the array that it stands for."""
+    if isinstance(x, (type, *PLAIN_TYPES)) or hasattr(x, "is_symbolic_dim"):
         return x
     return array_protocol.array_of(x) if array_protocol.is_array(x) else x
 

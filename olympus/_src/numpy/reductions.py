@@ -655,6 +655,11 @@ def _count_of(
         total = math.prod([aval_of(x).shape[a] for a in axes])
         return lax.size_value(total, np.dtype(dtype))
     shape = promotion.result_shape(name, [aval_of(x).shape, aval_of(where).shape])
+    if shape != aval_of(x).shape:
+        raise ValueError(
+            f"numpy.{name}: where must broadcast to the shape of the array, got "
+            f"{aval_of(where).short()} for {aval_of(x).short()}; repeat the array"
+        )
     mask = promotion.full_shape(logic.truth(where), shape)
     return _sum(mask, axis=axes, keepdims=keepdims, dtype=dtype, promote=True)
 
@@ -848,7 +853,7 @@ def _spread(
         axis=static_axis(axis),
         keepdims=bool(keepdims),
         dtype=dtype,
-        ddof=ddof,
+        ddof=0 if ddof is None else ddof,
         has_mean=mean is not None,
         flags=(where is not None, False),
     )

@@ -44,7 +44,7 @@ def concrete(name: str, x: Any, cure: str) -> np.ndarray:
             f"{x.aval.short()}; {cure}.",
         )
     aval_of(x)
-    return np.asarray(x)
+    return np.asarray(promotion.resolve(x))
 
 
 def known_positions(name: str, x: Any) -> np.ndarray:
@@ -57,7 +57,7 @@ def known_positions(name: str, x: Any) -> np.ndarray:
             "mode='clip'.",
         )
     aval_of(x)
-    return np.asarray(x)
+    return np.asarray(promotion.resolve(x))
 
 
 def nonzero(

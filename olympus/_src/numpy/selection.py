@@ -183,6 +183,7 @@ def piecewise(
       Array([0., 4.], dtype=float32)
     """
     check_arraylike("piecewise", x)
+    x = promotion.resolve(x)
     conditions = _conditions(x, condlist)
     if len(funclist) not in (len(conditions), len(conditions) + 1):
         raise ValueError(

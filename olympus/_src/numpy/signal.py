@@ -330,7 +330,7 @@ def _unwrap(p: Any, *operands: Any, axis: int, period: Any) -> Any:
 
 def _fill_window(M: Any, values: Callable[[int, Any], Any]) -> Any:
     """A window of `M` points; of at most one it is 1."""
-    n, kind = operator.index(M), dtypes.canonicalize_dtype(float)
+    n, kind = int(M), dtypes.canonicalize_dtype(float)
     return values(n, kind) if n > 1 else creation.ones(max(n, 0), kind)
 
 

@@ -167,6 +167,8 @@ def cov(
         raise ValueError("m has more than 2 dimensions; numpy.cov takes one or two")
     if ddof is None:
         ddof = 0 if bias else 1
+    _check_weights("fweights", fweights)
+    _check_weights("aweights", aweights)
     operands = [v for v in (y, fweights, aweights) if v is not None]
     flags = tuple([v is not None for v in (y, fweights, aweights)])
     kind = None if dtype is None else dtypes.check_user_dtype(dtype, "cov")
@@ -183,6 +185,23 @@ def cov(
         ddof=operator.index(ddof),
         dtype=kind,
     )
+
+
+def _check_weights(what: str, weights: Any) -> None:
+    """Raises unless there is a number for each observation, and a count is whole."""
+    if weights is None:
+        return
+    aval = aval_of(weights)
+    if aval.ndim != 1:
+        raise RuntimeError(
+            f"numpy.cov: {what} must be a vector, with a number for each observation, "
+            f"got {aval.short()}"
+        )
+    if what == "fweights" and dtypes.kind(aval.dtype) not in "iu":
+        raise TypeError(
+            f"numpy.cov: fweights must be integers, got {aval.short()}; weights of "
+            "another kind are aweights"
+        )
 
 
 def _rows(x: Any, rowvar: bool) -> Any:
@@ -215,6 +234,11 @@ def _cov(
     w = None
     for extra in (fweights, aweights):
         if extra is not None:
+            if aval_of(extra).shape != (n,):
+                raise RuntimeError(
+                    "numpy.cov: fweights and aweights must have a number for each of "
+                    f"the {n} observations, got {aval_of(extra).shape[0]}"
+                )
             extra = lax.convert(extra, real, False)
             w = extra if w is None else lax.mul(w, extra)
     if w is None:

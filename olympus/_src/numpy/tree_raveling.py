@@ -46,7 +46,7 @@ def ravel_pytree(pytree: PyTree) -> tuple[Array, Callable[[ArrayLike], PyTree]]:
     """
     leaves, structure = tree.tree_flatten(pytree)
     if not leaves:
-        return creation.zeros((0,)), _Unravel(structure, (), None)
+        return creation.zeros((0,), np.float32), _Unravel(structure, (), None)
     check_arraylike(_FROM, *leaves)
     kinds = tuple([(aval_of(x).shape, aval_of(x).dtype) for x in leaves])
     flat = _join_leaves(*leaves)
@@ -57,8 +57,11 @@ def ravel_pytree(pytree: PyTree) -> tuple[Array, Callable[[ArrayLike], PyTree]]:
 
 @promotion.evaluate.fuse
 def _join_leaves(*leaves: Any) -> Any:
-    dtype, _ = dtypes.lattice_result(*[dtypes.dtype_and_weak(x) for x in leaves])
-    parts = [promotion.cast(x, dtype, False) for x in leaves]
+    # Numbers count as arrays of their default dtype: all leaves come back exactly.
+    kinds = [dtypes.dtype_and_weak(x) for x in leaves]
+    dtype, _ = dtypes.lattice_result(*[(kind, False) for kind, _ in kinds])
+    weak = all(is_weak and kind == dtype for kind, is_weak in kinds)
+    parts = [promotion.cast(x, dtype, weak) for x in leaves]
     return concatenation.concatenate(
         [shaping.reshape(x, (math.prod(aval_of(x).shape),)) for x in parts], 0
     )

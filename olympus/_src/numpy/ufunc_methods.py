@@ -138,12 +138,13 @@ def reduce_segments(
 def update_at(f: Function, a: Any, indices: Any, *operands: Any) -> Any:
     """The array with `f` applied at positions, one after another.
 
-    A position that is named several times is updated as often.
+    A position that is named several times is updated as often; one out of bounds is
+    left out.
     """
     x = creation.asarray(a)
-    shape = aval_of(x).shape
-    numbers = shaping.iota("int32", aval_of(x).size)
-    chosen = shaping.reshape(numbers, shape)[indices]
+    shape, size = aval_of(x).shape, aval_of(x).size
+    numbers = shaping.reshape(shaping.iota("int32", size), shape)
+    chosen = at.IndexUpdateHelper(numbers)[indices].get(mode="fill", fill_value=size)
     wide = [
         promotion.broadcast_to_shape(creation.asarray(b), aval_of(chosen).shape)
         for b in operands

@@ -545,8 +545,8 @@ class ArrayImpl:
         """Whether this process has a copy of each part."""
         return self.is_fully_addressable or self.is_fully_replicated
 
-    def __hash__(self) -> int:
-        raise TypeError("unhashable type: 'Array'; use id(x), or x.item() of a scalar")
+    # None rather than a method: `collections.abc.Hashable` looks for that.
+    __hash__ = None  # type: ignore[assignment]
 
     def __setitem__(self, index: Any, value: Any) -> None:
         raise TypeError(

@@ -91,7 +91,7 @@ def map_coordinates(
       [ 5.  12.5]
     """
     name = "scipy.ndimage.map_coordinates"
-    checks.check_arrays("ndimage.map_coordinates", input, cval)
+    input, cval = checks.as_arrays("ndimage.map_coordinates", input, cval)
     if order not in (0, 1):
         raise NotImplementedError(f"{name} currently requires order<=1, got {order}")
     if mode not in _FOLDS:

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from olympus._src.core import avals
+from olympus._src.core import avals, dtypes
 from olympus._src.core.array_type import Array, Matrices
 from olympus._src.core.primitive import Primitive
 from olympus._src.core.symbolic_values import Linear, Zero
@@ -185,6 +185,10 @@ triangular_solve_p: Primitive = Primitive(
 )
 
 
+def _is_half(dtype: Any) -> bool:
+    return dtypes.kind(dtype) == "f" and dtypes.itemsize_bits(dtype) == 16
+
+
 def triangular_solve(
     a: Matrices,
     b: Matrices,
@@ -226,6 +230,17 @@ def triangular_solve(
       [1. 2.]
     """
     a_aval, b_aval = avals.aval_of(a), avals.aval_of(b)
+    if a_aval.dtype == b_aval.dtype and _is_half(a_aval.dtype):
+        # XLA's kernels have no half precision.
+        wide = triangular_solve(
+            elementwise.convert(a, np.dtype(np.float32)),
+            elementwise.convert(b, np.dtype(np.float32)),
+            left_side=left_side,
+            lower=lower,
+            unit_diagonal=unit_diagonal,
+            transpose_a=transpose_a,
+        )
+        return elementwise.convert(wide, a_aval.dtype)
     axis = -1 if left_side else -2
     is_vector = b_aval.ndim == a_aval.ndim - 1 and b_aval.ndim > 0
     if is_vector:

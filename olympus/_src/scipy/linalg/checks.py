@@ -7,13 +7,18 @@ from typing import Any
 from olympus._src.core import avals
 from olympus._src.lax import sizes
 from olympus._src.numpy import promotion
+from olympus._src.scipy import checks
 
 aval_of = avals.aval_of
 
 
-def check_arrays(name: str, *args: Any) -> None:
-    """Raises TypeError unless all are arrays or numbers; lists are not."""
-    promotion.check_arrays("scipy.linalg", name, *args)
+def as_arrays(name: str, *args: Any) -> list[Any]:
+    """Arguments, with arrays in place of sequences and of what NumPy makes arrays of.
+
+    Raises:
+      TypeError: one is neither.
+    """
+    return checks.as_arrays(f"linalg.{name}", *args)
 
 
 def check_vectors(name: str, what: str, x: Any) -> None:

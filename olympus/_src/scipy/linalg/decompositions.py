@@ -6,7 +6,7 @@ from typing import Any, Literal, overload
 
 import numpy as np
 
-from olympus._src.core.array_type import Array, ArrayLike
+from olympus._src.core.array_type import Array, ArrayLike, OptionalArray
 from olympus._src.interpreters.direct_calls import direct
 from olympus._src.lax import linalg as lax_linalg
 from olympus._src.lax.linalg import matrices
@@ -59,7 +59,7 @@ def cholesky(
        [0. 2.]]
     """
     del overwrite_a, check_finite
-    checks.check_arrays("cholesky", a)
+    (a,) = checks.as_arrays("cholesky", a)
     checks.check_square("cholesky", "a", a)
     return _cholesky(a, lower=bool(lower))
 
@@ -139,7 +139,7 @@ def cho_solve(
     """
     del overwrite_b, check_finite
     c, lower = c_and_lower
-    checks.check_arrays("cho_solve", c, b)
+    c, b = checks.as_arrays("cho_solve", c, b)
     checks.check_square("cho_solve", "c", c)
     return _cho_solve(c, b, lower=bool(lower))
 
@@ -196,7 +196,7 @@ def lu_factor(
       [1 1] [1. 1.]
     """
     del overwrite_a, check_finite
-    checks.check_arrays("lu_factor", a)
+    (a,) = checks.as_arrays("lu_factor", a)
     return _lu_factor(a)
 
 
@@ -240,7 +240,7 @@ def lu_solve(
     """
     del overwrite_b, check_finite
     packed, pivots = lu_and_piv
-    checks.check_arrays("lu_solve", packed, pivots, b)
+    packed, pivots, b = checks.as_arrays("lu_solve", packed, pivots, b)
     checks.check_square("lu_solve", "lu", packed)
     checks.one_of("lu_solve", "'trans' value", trans, (0, 1, 2))
     return _lu_solve(packed, pivots, b, trans=int(trans))
@@ -307,7 +307,7 @@ def lu(
       True
     """
     del overwrite_a, check_finite
-    checks.check_arrays("lu", a)
+    (a,) = checks.as_arrays("lu", a)
     return _lu(a, permute_l=bool(permute_l))
 
 
@@ -370,7 +370,7 @@ def qr(
       ((3, 2), (2, 2))
     """
     del overwrite_a, lwork, check_finite
-    checks.check_arrays("qr", a)
+    (a,) = checks.as_arrays("qr", a)
     if mode not in ("full", "economic", "r"):
         raise ValueError(
             f"scipy.linalg.qr: Unsupported QR decomposition mode {mode!r}; take "
@@ -423,7 +423,7 @@ def qr_multiply(
       (4, 2)
     """
     del overwrite_a, overwrite_c
-    checks.check_arrays("qr_multiply", a, c)
+    a, c = checks.as_arrays("qr_multiply", a, c)
     if mode not in ("right", "left"):
         raise ValueError(
             f"scipy.linalg.qr_multiply: mode must be 'right' or 'left', got {mode!r}"
@@ -522,7 +522,7 @@ def svd(
       [4. 3.]
     """
     del overwrite_a, check_finite, lapack_driver
-    checks.check_arrays("svd", a)
+    (a,) = checks.as_arrays("svd", a)
     if not compute_uv:
         return decompositions.svd(a, full_matrices, compute_uv=False)
     u, s, vh = decompositions.svd(a, full_matrices)
@@ -532,7 +532,7 @@ def svd(
 @overload
 def eigh(
     a: ArrayLike,
-    b: None = ...,
+    b: OptionalArray = ...,
     lower: bool = ...,
     eigvals_only: Literal[False] = ...,
     overwrite_a: bool = ...,
@@ -545,7 +545,7 @@ def eigh(
 @overload
 def eigh(
     a: ArrayLike,
-    b: None = ...,
+    b: OptionalArray = ...,
     lower: bool = ...,
     *,
     eigvals_only: Literal[True],
@@ -559,7 +559,7 @@ def eigh(
 @overload
 def eigh(
     a: ArrayLike,
-    b: None = ...,
+    b: OptionalArray = ...,
     lower: bool = ...,
     eigvals_only: bool = ...,
     overwrite_a: bool = ...,
@@ -572,7 +572,7 @@ def eigh(
 @direct("eigh")
 def eigh(
     a: ArrayLike,
-    b: None = None,
+    b: OptionalArray = None,
     lower: bool = True,
     eigvals_only: bool = False,
     overwrite_a: bool = False,
@@ -582,27 +582,29 @@ def eigh(
     type: int = 1,
     check_finite: bool = True,
 ) -> Array | tuple[Array, Array]:
-    """Eigenvalues and eigenvectors of Hermitian matrices.
+    """Eigenvalues and eigenvectors of Hermitian matrices, or of pairs of them.
 
     Differs from SciPy: both triangles are read, as `(a + a^H) / 2`, whatever `lower`
-    is; there are no generalized problems, and no choice of some eigenvalues
-    (`subset_by_index`, `subset_by_value`) or of a driver; NaN gives NaN and no error.
+    is; there is no choice of some eigenvalues (`subset_by_index`, `subset_by_value`) or
+    of a driver; NaN, and `b` that is not positive definite, give NaN and no error.
 
     Args:
       a: Hermitian matrices [..., n, n].
-      b: None; generalized problems are not implemented.
+      b: Hermitian, positive definite matrices [..., n, n], or None for the identity.
       lower: has no effect.
       eigvals_only: whether vectors are left out.
       eigvals: None; all are computed.
-      type: 1.
+      type: which problem pairs of matrices pose: 1 for `a v = w b v`, 2 for
+        `a b v = w v`, 3 for `b a v = w v`.
       overwrite_a, overwrite_b, turbo, check_finite: not used; they are SciPy's.
 
     Returns:
       Eigenvalues [..., n], ascending, and eigenvectors in columns; or values alone.
+      With `b`, vectors `v` have `v^H b v = 1`, those of type 3 `v^H b^-1 v = 1`.
 
     Raises:
-      NotImplementedError: `b`, `eigvals` or `type` has another value.
-      ValueError: the matrices are not square.
+      NotImplementedError: `eigvals` is not None.
+      ValueError: the matrices are not square, or there is no such type.
 
     Source: SciPy, `scipy.linalg.eigh`.
 
@@ -614,20 +616,54 @@ def eigh(
       [1. 3.]
     """
     del overwrite_a, overwrite_b, turbo, check_finite
-    for name, value, only in (
-        ("b", b, None),
-        ("eigvals", eigvals, None),
-        ("type", type, 1),
-    ):
-        if value is not only and not (only == 1 and value == 1):
-            raise NotImplementedError(
-                f"scipy.linalg.eigh: Only the {name}={only} case of eigh is "
-                f"implemented, got {value!r}; leave it out"
-            )
-    checks.check_arrays("eigh", a)
+    if eigvals is not None:
+        raise NotImplementedError(
+            "scipy.linalg.eigh: Only the eigvals=None case of eigh is implemented, got "
+            f"{eigvals!r}; leave it out"
+        )
+    if b is not None:
+        return _eigh_of_pairs(a, b, type, eigvals_only)
+    (a,) = checks.as_arrays("eigh", a)
     eigenpairs = decompositions.eigh(a, "L" if lower else "U")
     values, vectors = eigenpairs
     return values if eigvals_only else (values, vectors)
+
+
+def _eigh_of_pairs(a: Any, b: Any, type: int, eigvals_only: bool) -> Any:
+    a, b = checks.as_arrays("eigh", a, b)
+    checks.check_square("eigh", "a", a)
+    checks.check_square("eigh", "b", b)
+    checks.one_of("eigh", "type", type, (1, 2, 3))
+    if aval_of(a).shape[-1] != aval_of(b).shape[-1]:
+        raise ValueError(
+            "scipy.linalg.eigh: a and b must be of one size, got "
+            f"{aval_of(a).short()} and {aval_of(b).short()}"
+        )
+    values, vectors = _eigh_program(a, b, type=int(type))
+    return values if eigvals_only else (values, vectors)
+
+
+@promotion.program(2, name="eigh")
+def _eigh_program(a: Any, b: Any, *, type: int) -> Any:
+    """By Cholesky's factor of `b`, as a problem of one matrix."""
+    a, b = promotion.promote_inexact(a, b)
+    a, b = checks.spread("eigh", a, b)
+    a = matrices.hermitian_part(a)
+    factor = lax_linalg.cholesky(b)
+
+    def without_factor(x: Any) -> Any:  # L^-H x
+        return lax_linalg.triangular_solve(
+            factor, x, left_side=True, lower=True, transpose_a=True, conjugate_a=True
+        )
+
+    if type == 1:  # L^-1 a L^-H
+        one = matmul(a, without_factor(matrices.identity_like(a)))
+        one = lax_linalg.triangular_solve(factor, one, left_side=True, lower=True)
+    else:
+        one = matmul(matmul(matrices.adjoint(factor), a), factor)
+    vectors, values = lax_linalg.eigh(one)
+    vectors = matmul(factor, vectors) if type == 3 else without_factor(vectors)
+    return values, vectors
 
 
 @direct("inv")
@@ -654,7 +690,7 @@ def inv(a: ArrayLike, overwrite_a: bool = False, check_finite: bool = True) -> A
        [0.   0.25]]
     """
     del overwrite_a, check_finite
-    checks.check_arrays("inv", a)
+    (a,) = checks.as_arrays("inv", a)
     return linear_systems.inv(a)
 
 
@@ -680,7 +716,7 @@ def det(a: ArrayLike, overwrite_a: bool = False, check_finite: bool = True) -> A
       8.0
     """
     del overwrite_a, check_finite
-    checks.check_arrays("det", a)
+    (a,) = checks.as_arrays("det", a)
     return linear_systems.det(a)
 
 
@@ -725,7 +761,7 @@ def solve(
       [1. 2.]
     """
     del overwrite_a, overwrite_b, debug, check_finite
-    checks.check_arrays("solve", a, b)
+    a, b = checks.as_arrays("solve", a, b)
     checks.check_square("solve", "a", a)
     checks.one_of("solve", "assume_a", assume_a, ("gen", "sym", "her", "pos"))
     if assume_a == "pos":
@@ -779,7 +815,7 @@ def solve_triangular(
       [2. 1.]
     """
     del overwrite_b, debug, check_finite
-    checks.check_arrays("solve_triangular", a, b)
+    a, b = checks.as_arrays("solve_triangular", a, b)
     checks.check_square("solve_triangular", "a", a)
     if trans not in _TRANSPOSES:
         raise ValueError(

@@ -89,7 +89,7 @@ def expm(
       [[1. 1.]
        [0. 1.]]
     """
-    checks.check_arrays("expm", A)
+    (A,) = checks.as_arrays("expm", A)
     checks.check_square("expm", "A", A)
     most = operator.index(max_squarings)
     return _expm(A, upper=bool(upper_triangular), most=most)
@@ -194,7 +194,7 @@ def expm_frechet(
        [0. 1.]]
     """
     del method
-    checks.check_arrays("expm_frechet", A, E)
+    A, E = checks.as_arrays("expm_frechet", A, E)
     checks.check_square("expm_frechet", "A", A)
     checks.check_square("expm_frechet", "E", E)
     if aval_of(A).shape != aval_of(E).shape:
@@ -286,7 +286,7 @@ def solve_sylvester(
       [[1. 1.]
        [1. 1.]]
     """
-    checks.check_arrays("solve_sylvester", A, B, C)
+    A, B, C = checks.as_arrays("solve_sylvester", A, B, C)
     for name, x in (("A", A), ("B", B)):
         if aval_of(x).ndim < 2 or aval_of(x).shape[-1] != aval_of(x).shape[-2]:
             raise _sylvester_error(A, B, C, f"{name} must be square")
@@ -398,7 +398,7 @@ def sqrtm(A: ArrayLike, blocksize: int = 1) -> Array:
       [[2. 0.]
        [0. 3.]]
     """
-    checks.check_arrays("sqrtm", A)
+    (A,) = checks.as_arrays("sqrtm", A)
     checks.check_square("sqrtm", "A", A)
     if blocksize != 1:
         raise NotImplementedError(
@@ -493,7 +493,7 @@ def funm(
       [[1. 3.]
        [0. 4.]]
     """
-    checks.check_arrays("funm", A)
+    (A,) = checks.as_arrays("funm", A)
     aval = aval_of(A)
     if aval.ndim != 2 or aval.shape[0] != aval.shape[1]:
         raise ValueError(

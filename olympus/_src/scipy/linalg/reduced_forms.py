@@ -59,7 +59,7 @@ def schur(a: ArrayLike, output: str = "real") -> list[Array]:
       [[1. 2.]
        [0. 3.]]
     """
-    checks.check_arrays("schur", a)
+    (a,) = checks.as_arrays("schur", a)
     if output not in ("real", "complex"):
         raise ValueError(
             "scipy.linalg.schur: Expected 'output' to be either 'real' or 'complex', "
@@ -70,8 +70,9 @@ def schur(a: ArrayLike, output: str = "real") -> list[Array]:
 
 @promotion.program(1, name="schur")
 def _schur(a: Any, *, to_complex: bool) -> Any:
-    dtype = aval_of(a).dtype
-    if to_complex and dtypes.kind(dtype) in "fc":
+    if to_complex:
+        (a,) = promotion.promote_inexact(a)
+        dtype = aval_of(a).dtype
         a = promotion.cast(a, eigenvectors.complex_dtype(dtype), False)
     return lax_linalg.schur(a)
 
@@ -102,7 +103,7 @@ def rsf2csf(
       True
     """
     del check_finite
-    checks.check_arrays("rsf2csf", T, Z)
+    T, Z = checks.as_arrays("rsf2csf", T, Z)
     for name, x in (("T", T), ("Z", Z)):
         checks.check_square("rsf2csf", name, x)
     if aval_of(T).shape != aval_of(Z).shape:
@@ -222,7 +223,7 @@ def hessenberg(
        [3. 4.]]
     """
     del overwrite_a, check_finite
-    checks.check_arrays("hessenberg", a)
+    (a,) = checks.as_arrays("hessenberg", a)
     return _hessenberg(a, calc_q=bool(calc_q))
 
 
@@ -281,7 +282,7 @@ def polar(
       [[3. 0.]
        [0. 2.]]
     """
-    checks.check_arrays("polar", a)
+    (a,) = checks.as_arrays("polar", a)
     if side not in ("right", "left"):
         raise ValueError(
             "scipy.linalg.polar: The argument `side` must be either 'right' or 'left', "
@@ -412,7 +413,7 @@ def eigh_tridiagonal(
       [1. 3.]
     """
     del tol, key
-    checks.check_arrays("eigh_tridiagonal", d, e)
+    d, e = checks.as_arrays("eigh_tridiagonal", d, e)
     d_aval, e_aval = aval_of(d), aval_of(e)
     if dtypes.kind(d_aval.dtype) not in "fc" or d_aval.dtype != e_aval.dtype:
         raise TypeError(

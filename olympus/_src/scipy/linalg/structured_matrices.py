@@ -64,14 +64,14 @@ def block_diag(*arrs: ArrayLike) -> Array:
     """
     if not arrs:
         return creation.zeros((1, 0))
-    checks.check_arrays("block_diag", *arrs)
-    for i, x in enumerate(arrs):
+    blocks = checks.as_arrays("block_diag", *arrs)
+    for i, x in enumerate(blocks):
         if aval_of(x).ndim > 2:
             raise ValueError(
                 "scipy.linalg.block_diag: arguments must have at most 2 dimensions, "
                 f"got {aval_of(x).short()} at argument {i}; use vmap for several"
             )
-    return _block_diag(*arrs)
+    return _block_diag(*blocks)
 
 
 @promotion.evaluate.fuse
@@ -110,7 +110,7 @@ def circulant(c: ArrayLike) -> Array:
        [1 0 2]
        [2 1 0]]
     """
-    checks.check_arrays("circulant", c)
+    (c,) = checks.as_arrays("circulant", c)
     return _circulant(c)
 
 
@@ -146,9 +146,9 @@ def toeplitz(c: ArrayLike, r: OptionalArray = None) -> Array:
        [2 1 3]]
     """
     if r is None:
-        checks.check_arrays("toeplitz", c)
+        (c,) = checks.as_arrays("toeplitz", c)
         return _toeplitz_of_one(c)
-    checks.check_arrays("toeplitz", c, r)
+    c, r = checks.as_arrays("toeplitz", c, r)
     return _toeplitz(c, r)
 
 
@@ -191,10 +191,10 @@ def hankel(c: ArrayLike, r: OptionalArray = None) -> Array:
       [[1 2 3]
        [2 3 4]]
     """
-    checks.check_arrays("hankel", c)
+    (c,) = checks.as_arrays("hankel", c)
     if r is None:
         r = creation.zeros_like(c)
-    checks.check_arrays("hankel", c, r)
+    c, r = checks.as_arrays("hankel", c, r)
     checks.check_vectors("hankel", "c", c)
     checks.check_vectors("hankel", "r", r)
     return _hankel(c, r)
@@ -233,7 +233,7 @@ def convolution_matrix(a: ArrayLike, n: int, mode: str = "full") -> Array:
        [2 1]
        [0 2]]
     """
-    checks.check_arrays("convolution_matrix", a)
+    (a,) = checks.as_arrays("convolution_matrix", a)
     checks.check_vectors("convolution_matrix", "a", a)
     count = operator.index(n)
     if count <= 0:
@@ -295,7 +295,7 @@ def companion(a: ArrayLike) -> Array:
       [[ 3. -2.]
        [ 1.  0.]]
     """
-    checks.check_arrays("companion", a)
+    (a,) = checks.as_arrays("companion", a)
     checks.check_vectors("companion", "a", a)
     _check_length("companion", "a", a)
     return _companion(a)
@@ -353,7 +353,7 @@ def leslie(f: ArrayLike, s: ArrayLike) -> Array:
       [[0.5  2.  ]
        [0.25 0.  ]]
     """
-    checks.check_arrays("leslie", f, s)
+    f, s = checks.as_arrays("leslie", f, s)
     checks.check_vectors("leslie", "f", f)
     checks.check_vectors("leslie", "s", s)
     if aval_of(s).shape[-1] != aval_of(f).shape[-1] - 1:
@@ -397,7 +397,7 @@ def fiedler(a: ArrayLike) -> Array:
       [[0 3]
        [3 0]]
     """
-    checks.check_arrays("fiedler", a)
+    (a,) = checks.as_arrays("fiedler", a)
     return _fiedler(a)
 
 
@@ -433,7 +433,7 @@ def fiedler_companion(a: ArrayLike) -> Array:
        [  1.   0.   0.]
        [  0.   6.   0.]]
     """
-    checks.check_arrays("fiedler_companion", a)
+    (a,) = checks.as_arrays("fiedler_companion", a)
     checks.check_vectors("fiedler_companion", "a", a)
     if aval_of(a).shape[-1] < 2:
         (a,) = promotion.promote_inexact(a)

@@ -51,7 +51,7 @@ def detrend(
       >>> print(signal.detrend(np.float32([1, 2, 6]), type="constant"))
       [-2. -1.  3.]
     """
-    checks.check_arrays("signal.detrend", data)
+    (data,) = checks.as_arrays("signal.detrend", data)
     if overwrite_data is not None:
         raise NotImplementedError(
             "scipy.signal.detrend: overwrite_data must be None, since arrays are never "

@@ -43,6 +43,8 @@ class _Plan(NamedTuple):
 
 
 def _count(name: str, what: str, value: Any, least: int) -> int:
+    if isinstance(value, (float, np.floating)) and float(value).is_integer():
+        value = int(value)  # as of fs / 2
     try:
         count = operator.index(value)
     except TypeError:

@@ -22,11 +22,6 @@ def check(name: str, *args: Any) -> None:
     promotion.check_arrays("scipy.special", name, *args)
 
 
-def as_array_if_list(x: Any) -> Any:
-    """A list as an array, for the few functions that take lists."""
-    return np.asarray(x) if isinstance(x, (list, tuple)) else x
-
-
 def inexact(name: str, *args: Any, weak: bool = True) -> list[Array]:
     """The arguments as floating or complex arrays of one dtype and shape.
 

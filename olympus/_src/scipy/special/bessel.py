@@ -17,8 +17,8 @@ from olympus._src.lax import bessel, concatenation
 from olympus._src.numpy import arithmetic, elementary, logic
 from olympus._src.numpy.promotion import program
 from olympus._src.numpy.selection import where
+from olympus._src.scipy.checks import as_array
 from olympus._src.scipy.special.arguments import (
-    as_array_if_list,
     polynomial,
     reals,
     wide,
@@ -225,7 +225,7 @@ def _bessel_jn_jvp(v: int, n_iter: int, primals: Any, tangents: Any) -> Any:
 
 @program(1, "bessel_jn")
 def _jn(z: Any, v: int, n_iter: int) -> Any:
-    (z,) = reals("bessel_jn", as_array_if_list(z), weak=False)
+    (z,) = reals("bessel_jn", as_array(z), weak=False)
     return wide(lambda x: _bessel_jn(x, v, n_iter))(z)
 
 

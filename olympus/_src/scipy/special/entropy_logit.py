@@ -9,7 +9,7 @@ from olympus._src.api.custom_jvp import custom_jvp
 from olympus._src.core.array_type import Array, ArrayLike
 from olympus._src.lax import elementwise as lax
 from olympus._src.numpy import elementary, logic
-from olympus._src.numpy.promotion import program
+from olympus._src.numpy.promotion import program, strong_with_axes
 from olympus._src.numpy.selection import where
 from olympus._src.scipy.special.arguments import floats, inexact, polynomial
 
@@ -134,8 +134,8 @@ def rel_entr(p: ArrayLike, q: ArrayLike) -> Array:
       >>> special.rel_entr(jnp.array([0.0, 1.0]), jnp.array([2.0, 1.0]))
       Array([0., 0.], dtype=float32)
     """
-    p, q = floats("rel_entr", p, q, weak=False)
-    return _rel_entr(p, q)
+    p, q = floats("rel_entr", p, q)
+    return strong_with_axes(_rel_entr(p, q))
 
 
 # atanh(v) = v + v^3 (1/3 + v^2/5 + ...), highest power first; up to v = 1/3.
@@ -194,8 +194,8 @@ def kl_div(p: ArrayLike, q: ArrayLike) -> Array:
       >>> special.kl_div(jnp.array([0.0, 1.0]), jnp.array([2.0, 1.0]))
       Array([2., 0.], dtype=float32)
     """
-    p, q = floats("kl_div", p, q, weak=False)
-    return _rel_entr(p, q, shifted=True)
+    p, q = floats("kl_div", p, q)
+    return strong_with_axes(_rel_entr(p, q, shifted=True))
 
 
 # -- logit and its inverse -------------------------------------------------------------
@@ -239,7 +239,7 @@ def logit(x: ArrayLike) -> Array:
       >>> special.logit(jnp.array([0.0, 0.5, 1.0]))
       Array([-inf,   0.,  inf], dtype=float32)
     """
-    return _logit(*inexact("logit", x, weak=False))
+    return strong_with_axes(_logit(*inexact("logit", x)))
 
 
 @custom_jvp

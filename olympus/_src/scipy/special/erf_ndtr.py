@@ -11,8 +11,8 @@ from olympus._src.lax import special
 from olympus._src.numpy import arithmetic, elementary
 from olympus._src.numpy.promotion import program
 from olympus._src.numpy.selection import where
+from olympus._src.scipy.checks import as_array
 from olympus._src.scipy.special.arguments import (
-    as_array_if_list,
     floats,
     ratio,
     reals,
@@ -194,7 +194,7 @@ def ndtr(x: ArrayLike) -> Array:
       >>> print(special.ndtr(0.0))
       0.5
     """
-    return wide(_ndtr)(*reals("ndtr", as_array_if_list(x), weak=False))
+    return wide(_ndtr)(*reals("ndtr", as_array(x), weak=False))
 
 
 def _ndtr(x: Any) -> Any:
@@ -315,7 +315,7 @@ def log_ndtr(x: ArrayLike, series_order: int = 3) -> Array:
             f"scipy.special.log_ndtr: series_order must be {bound}, got "
             f"{series_order}; pass an int from 0 to 30"
         )
-    return wide(_log_ndtr)(*reals("log_ndtr", as_array_if_list(x), weak=False))
+    return wide(_log_ndtr)(*reals("log_ndtr", as_array(x), weak=False))
 
 
 @custom_jvp

@@ -14,6 +14,7 @@ from olympus._src.numerics import igamma_betainc
 from olympus._src.numpy import arithmetic, elementary, logic
 from olympus._src.numpy.promotion import program
 from olympus._src.numpy.selection import where
+from olympus._src.scipy.checks import as_array
 from olympus._src.scipy.special.arguments import epsilon, floats, reals, wide
 from olympus._src.scipy.special.gamma import gammasgn
 
@@ -138,7 +139,7 @@ def hyp1f1(a: ArrayLike, b: ArrayLike, x: ArrayLike) -> Array:
       >>> print(f"{special.hyp1f1(1.0, 1.0, 1.0):.4f}")
       2.7183
     """
-    return wide(_hyp1f1)(*floats("hyp1f1", a, b, x, weak=False))
+    return wide(_hyp1f1)(*floats("hyp1f1", *map(as_array, (a, b, x)), weak=False))
 
 
 # -- Gauss's function ------------------------------------------------------------------
@@ -237,4 +238,4 @@ def hyp2f1(a: ArrayLike, b: ArrayLike, c: ArrayLike, x: ArrayLike) -> Array:
       >>> print(f"{special.hyp2f1(1.0, 1.0, 2.0, 0.5):.4f}")
       1.3863
     """
-    return wide(_hyp2f1)(*reals("hyp2f1", a, b, c, x, weak=False))
+    return wide(_hyp2f1)(*reals("hyp2f1", *map(as_array, (a, b, c, x)), weak=False))

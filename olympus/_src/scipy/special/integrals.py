@@ -19,8 +19,8 @@ from olympus._src.numerics import igamma_betainc
 from olympus._src.numpy import arithmetic, elementary, logic
 from olympus._src.numpy.promotion import program
 from olympus._src.numpy.selection import where
+from olympus._src.scipy.checks import as_array
 from olympus._src.scipy.special.arguments import (
-    as_array_if_list,
     default_floats,
     epsilon,
     floats,
@@ -202,7 +202,7 @@ def expn(n: ArrayLike, x: ArrayLike) -> Array:
       >>> print(special.expn(2, 0.0))
       1.0
     """
-    return wide(_expn)(*floats("expn", n, as_array_if_list(x), weak=False))
+    return wide(_expn)(*floats("expn", *map(as_array, (n, x)), weak=False))
 
 
 # -- sine and cosine integrals ---------------------------------------------------------
@@ -341,7 +341,7 @@ def spence(x: ArrayLike) -> Array:
       >>> print(f"{special.spence(0.0):.4f}")
       1.6449
     """
-    return wide(_spence)(*reals("spence", as_array_if_list(x), weak=False))
+    return wide(_spence)(*reals("spence", as_array(x), weak=False))
 
 
 # -- Owen's T --------------------------------------------------------------------------

@@ -16,6 +16,7 @@ from olympus._src.lax import shaping
 from olympus._src.numpy import arithmetic, elementary
 from olympus._src.numpy.promotion import program
 from olympus._src.numpy.selection import where
+from olympus._src.scipy.checks import as_array
 from olympus._src.scipy.special.arguments import check, default_floats, reals
 
 
@@ -100,6 +101,7 @@ def sph_harm_y(
             f"scipy.special.sph_harm_y: diff_n must be None, got {diff_n}; "
             "differentiate with olympus.jacfwd"
         )
+    n, m, theta, phi = map(as_array, (n, m, theta, phi))
     check("sph_harm_y", n, m, theta, phi)
     for name, x in (("n", n), ("m", m)):
         dtype = avals.aval_of(x).dtype

@@ -231,7 +231,7 @@ def _mode(a: Any, *, axis: Axis, keepdims: bool) -> Any:
 def sem(
     a: ArrayLike,
     axis: Axis = 0,
-    ddof: int = 1,
+    ddof: int | None = 1,
     nan_policy: str = "propagate",
     *,
     keepdims: bool = False,
@@ -243,7 +243,8 @@ def sem(
     Args:
       a: array or number.
       axis: along which to average; None averages all elements.
-      ddof: the deviation's sum of squares is divided by the count less this.
+      ddof: the deviation's sum of squares is divided by the count less this; None is
+        0.
       nan_policy: 'propagate', or 'omit' to leave NaN out.
       keepdims: keep the axis, with size 1.
 
@@ -268,6 +269,7 @@ def sem(
             "values are not known while a function is traced"
         )
     omit = nan_policy == "omit"
+    ddof = 0 if ddof is None else ddof
     return _sem(a, axis=_axis(axis), ddof=ddof, omit=omit, keepdims=bool(keepdims))
 
 
