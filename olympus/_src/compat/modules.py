@@ -76,12 +76,38 @@ def _origin(fullname: str) -> str:
     return sources.file(fullname) or __file__
 
 
+class _Module(ModuleType):
+    """A module of JAX's name, whose dictionary holds all names when someone reads it.
+
+    Libraries that copy JAX's functions to a namespace of their own read them there.
+    """
+
+    @property
+    def __dict__(self) -> dict[str, Any]:  # type: ignore[override]
+        values = _values_of(self)
+        name = self.__name__
+        for attribute in sources.list_names(name):
+            if attribute not in values and sources.deprecation(name, attribute) is None:
+                getattr(self, attribute, None)  # which enters it
+        return values
+
+
+def _values_of(module: ModuleType) -> dict[str, Any]:
+    """A module's dictionary as it is."""
+    values: dict[str, Any] = _plain_values.__get__(module)
+    return values
+
+
+_plain_values: Any = vars(ModuleType)["__dict__"]
+
+
 def _fill(module: ModuleType) -> None:
     fullname = module.__name__
     own = sources.own_modules(fullname)
     if own:
         module.__doc__ = importlib.import_module(own[0]).__doc__
-    values = vars(module)
+    values = _values_of(module)
+    module.__class__ = _Module
 
     def get(name: str) -> Any:
         if name == "__all__":

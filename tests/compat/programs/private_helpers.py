@@ -117,3 +117,13 @@ for node in nodes:
         type(node).__name__, list(children), entry.from_iter(static, children) == node
     )
 print(str in _registry, tuple in _registry)
+
+# Some libraries copy functions from the dictionaries of JAX's modules.
+own = {name: f for name, f in jnp.__dict__.items() if callable(f)}
+print(
+    "angle" in own, own["sin"] is jnp.sin, "linspace" in vars(jnp), "jit" in vars(jax)
+)
+print(
+    {"scan", "cond", "add", "dot_general"} - vars(jax.lax).keys(),
+    "relu" in vars(jax.nn),
+)
