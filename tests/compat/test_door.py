@@ -186,13 +186,14 @@ def test_modules_say_what_modules_say():
         "-c",
         textwrap.dedent(
             """
-            import importlib.metadata, importlib.util, inspect, os, sys, types
+            import importlib.metadata, importlib.util, inspect, os, pickle, sys, types
             import jax, jax.numpy as jnp
             from jax import lax
             names = "jax jax.numpy jax.lax jax.experimental.pjit jax._src.core"
             for name in names.split():
                 module = importlib.import_module(name)
-                assert type(module) is types.ModuleType and sys.modules[name] is module
+                assert inspect.ismodule(module) and sys.modules[name] is module
+                assert pickle.loads(pickle.dumps(module)) is module
                 assert module.__name__ == module.__spec__.name == name
                 assert os.path.exists(module.__file__)
                 assert module.__spec__.origin == module.__file__

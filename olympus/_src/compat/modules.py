@@ -91,6 +91,10 @@ class _Module(ModuleType):
                 getattr(self, attribute, None)  # which enters it
         return values
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        # Libraries that pickle modules by name know those of Python's own type.
+        return importlib.import_module, (self.__name__,)
+
 
 def _values_of(module: ModuleType) -> dict[str, Any]:
     """A module's dictionary as it is."""
