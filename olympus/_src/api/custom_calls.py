@@ -80,7 +80,9 @@ class Arguments:
             raise TypeError(f"{self.what}: {self.name}: {error}") from None
         # Not what is in `bound.kwargs`, as are those behind an argument not given.
         known = signature.parameters
-        alone = [n for n in kwargs if n not in known or known[n].kind not in _POSITIONAL]
+        alone = [
+            n for n in kwargs if n not in known or known[n].kind not in _POSITIONAL
+        ]
         if alone:
             raise TypeError(
                 f"{self.what}: arguments of {self.name} must have a position, got "

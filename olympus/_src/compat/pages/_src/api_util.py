@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Iterable
+from typing import Any
 
 
 def infer_argnums_and_argnames(
-    sig: inspect.Signature,
-    argnums: int | Iterable[int] | None,
-    argnames: str | Iterable[str] | None,
-) -> tuple[tuple[int, ...], tuple[str, ...]]:
+    sig: inspect.Signature, argnums: Any, argnames: Any
+) -> Any:
     """The numbers and names of arguments that are told by one of them.
 
     Only those have both that may be given either way. Where both are told, both stay.
@@ -23,10 +21,8 @@ def infer_argnums_and_argnames(
         told = [params[i] for i in numbers if -len(params) <= i < len(params)]
         return numbers, tuple([p.name for p in told if p.kind is either])
     if argnums is None:
-        found = [
-            i for i, p in enumerate(params) if p.kind is either and p.name in names
-        ]
-        return tuple(found), names
+        known = [p.kind is either and p.name in names for p in params]
+        return tuple([i for i, is_told in enumerate(known) if is_told]), names
     return numbers, names
 
 
