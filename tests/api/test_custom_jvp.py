@@ -425,25 +425,25 @@ def test_checks_leave_functions_with_rules():
 
 def test_keywords_that_leave_out_arguments_between():
     @functools.partial(olympus.custom_jvp, nondiff_argnums=(1, 3))
-    def scaled(x, keep=False, factor=1.0, sign=False):
+    def scale(x, keep=False, factor=1.0, sign=False):
         return x * factor
 
-    @scaled.defjvp
+    @scale.defjvp
     def rule(keep, sign, primals, tangents):
-        return scaled(*primals), tangents[0] * (3 + keep + 2 * sign)
+        return scale(*primals), tangents[0] * (3 + keep + 2 * sign)
 
-    assert olympus.grad(lambda x: scaled(x, sign=True))(1.0) == 5
-    assert olympus.grad(lambda x: scaled(x, factor=2.0))(1.0) == 3
-    assert olympus.grad(lambda x: scaled(x=x, factor=2.0, sign=True))(1.0) == 5
-    assert scaled(2.0, factor=3.0) == 6
+    assert olympus.grad(lambda x: scale(x, sign=True))(1.0) == 5
+    assert olympus.grad(lambda x: scale(x, factor=2.0))(1.0) == 3
+    assert olympus.grad(lambda x: scale(x=x, factor=2.0, sign=True))(1.0) == 5
+    assert scale(2.0, factor=3.0) == 6
 
 
 def test_keywords_without_a_position_are_refused():
     @olympus.custom_jvp
-    def scaled(x, *, factor=1.0):
+    def scale(x, *, factor=1.0):
         return x * factor
 
-    scaled.defjvp(lambda primals, tangents: (scaled(*primals), tangents[0]))
-    assert scaled(2.0) == 2
+    scale.defjvp(lambda primals, tangents: (scale(*primals), tangents[0]))
+    assert scale(2.0) == 2
     with pytest.raises(TypeError, match="must have a position, got factor by keyword"):
-        scaled(2.0, factor=2.0)
+        scale(2.0, factor=2.0)

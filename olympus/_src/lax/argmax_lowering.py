@@ -246,18 +246,6 @@ def _abstract(x: Any, *, axes: Any, index_dtype: Any, largest: bool) -> Any:
     return ShapedArray(shape, index_dtype)
 
 
-first_extreme_p = Primitive(
-    "first_extreme",
-    shard=sharding_rules.argmax,
-    abstract=_abstract,
-    lower=_lower,
-    reference=_reference,
-    batch=families.reduction_batch,
-    jvp=families.no_tangent,
-    may_make_nan=False,
-)
-
-
 def _paired_abstract(x: Any, *, axes: Any, index_dtype: Any, largest: bool) -> Any:
     families.check_dtype("paired_extreme", x, families.ORDERED)
     families.check_axes("paired_extreme", x, axes)
@@ -270,13 +258,18 @@ def _paired_abstract(x: Any, *, axes: Any, index_dtype: Any, largest: bool) -> A
     return ShapedArray(shape, index_dtype)
 
 
-paired_extreme_p = Primitive(
-    "paired_extreme",
-    shard=sharding_rules.argmax,
-    abstract=_paired_abstract,
-    lower=_lower_pairs,
-    reference=_reference,
-    batch=families.reduction_batch,
-    jvp=families.no_tangent,
-    may_make_nan=False,
-)
+def _primitive(name: str, abstract: Any, lower: Any) -> Primitive:
+    return Primitive(
+        name,
+        shard=sharding_rules.argmax,
+        abstract=abstract,
+        lower=lower,
+        reference=_reference,
+        batch=families.reduction_batch,
+        jvp=families.no_tangent,
+        may_make_nan=False,
+    )
+
+
+first_extreme_p = _primitive("first_extreme", _abstract, _lower)
+paired_extreme_p = _primitive("paired_extreme", _paired_abstract, _lower_pairs)

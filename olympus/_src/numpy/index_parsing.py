@@ -474,7 +474,7 @@ def _is_inside(counted: Any, size: Any) -> bool:
 def _count_from_start(known: np.ndarray, size: int, wrap: bool) -> np.ndarray:
     """Known positions from the start, -1 where outside: saves the program the work."""
     positions = known.astype(np.int64)
-    far = _beyond(size)
+    far = _far_position(size)
     if known.dtype.kind == "u":
         positions = np.where(known > far, far, positions)
     elif wrap:
@@ -484,14 +484,14 @@ def _count_from_start(known: np.ndarray, size: int, wrap: bool) -> np.ndarray:
     return positions.astype(np.int32 if are_near else position_dtype(size))
 
 
-def _beyond(size: Any) -> int:
+def _far_position(size: Any) -> int:
     """A position outside of an axis, for those that are farther."""
     return max(size, MAX_NARROW) if type(size) is int else MAX_NARROW
 
 
-def _outside(position: int, size: Any) -> Any:
+def _clip_position(position: int, size: Any) -> Any:
     """A position that is known to be outside, or may be, before the start or behind."""
-    near = min(max(position, -1), _beyond(size))
+    near = min(max(position, -1), _far_position(size))
     return np.int32(near) if near <= MAX_NARROW else position_dtype(size).type(near)
 
 
@@ -512,7 +512,7 @@ def _known_number(
         )
     if clamp:
         return INT, min(max(position, 0), size - 1), False
-    return SCALAR, _outside(position, size), True
+    return SCALAR, _clip_position(position, size), True
 
 
 def _symbolic_number(position: Any, size: Any, clamp: bool) -> tuple[str, Any, bool]:
@@ -523,7 +523,7 @@ def _symbolic_number(position: Any, size: Any, clamp: bool) -> tuple[str, Any, b
         position = sizes.maximum(sizes.minimum(position, size - 1), 0)
         return INT, position, False
     if type(position) is int:
-        return SCALAR, _outside(position, size), True
+        return SCALAR, _clip_position(position, size), True
     return SCALAR, position.dimension_as_value(), True
 
 
