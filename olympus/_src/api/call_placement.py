@@ -23,6 +23,7 @@ from olympus._src.sharding.division import (
 from olympus._src.sharding.layouts import Format, Layout, check_default
 from olympus._src.sharding.named import NamedSharding
 from olympus._src.sharding.specs import PartitionSpec
+from olympus._src.sharding.unspecified import UNSPECIFIED
 
 
 class Shardings:
@@ -77,7 +78,14 @@ _CHOOSES_NOTHING = Shardings(None, "")
 
 def as_option(places: Any, option: str) -> Shardings:
     """What a user gave for an option of shardings."""
-    return _CHOOSES_NOTHING if places is None else Shardings(places, option)
+    if places is None or places is UNSPECIFIED:
+        return _CHOOSES_NOTHING
+    chosen = tree.tree_map(
+        lambda place: None if place is UNSPECIFIED else place,
+        places,
+        is_leaf=sharding_arguments.is_leaf,
+    )
+    return Shardings(chosen, option)
 
 
 def in_shardings(options: Any, call: signatures.Call) -> list[Any] | None:

@@ -79,6 +79,13 @@ def is_container(x: object) -> bool:
     return type(x) in _types
 
 
+def element_of(
+    container: Any, handler: Callable[..., Any], get_index: Any, spec: Any
+) -> Any:
+    """What the mapped function gets of a container; see `register_vmappable`."""
+    return _types[type(container)].to_elt(handler, get_index, container, spec)
+
+
 def is_spec(x: object) -> bool:
     """Whether a value says how some registered type is mapped."""
     specs = [v.spec_type for v in _types.values() if v.spec_type is not int]
@@ -155,8 +162,7 @@ class Elements:
     def to_element(self, x: Any, axis: Any) -> Any:
         """What the function sees of an array or container."""
         if is_container(x):
-            to_elt = _types[type(x)].to_elt
-            return to_elt(self.to_element, lambda: self._index(x), x, axis)
+            return element_of(x, self.to_element, lambda: self._index(x), axis)
         if axis is None:
             return x
         if type(axis) is not int or not avals_.is_array_like(x):

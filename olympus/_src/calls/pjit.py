@@ -10,7 +10,7 @@ from olympus._src.core import ir, trace
 from olympus._src.core.primitive import LateRule, Primitive, as_abstract_says
 from olympus._src.core.symbolic_values import Linear
 from olympus._src.explanations import operations
-from olympus._src.foundation import config
+from olympus._src.foundation import config, vocabulary
 from olympus._src.interpreters import (
     ad,
     batching,
@@ -196,7 +196,26 @@ def run(*args: Any, jaxpr: Any, name: str, **params: Any) -> Any:
     return compiled.run(buffers)
 
 
-pjit_p = Primitive(
+class _Jit(Primitive):
+    """The primitive of `jit`, which JAX's libraries know by JAX's name.
+
+    Prints have one name wherever a program runs.
+    """
+
+    @property
+    def name(self) -> str:
+        return "jit" if vocabulary.is_jax() else str(self.__dict__["name"])
+
+    @name.setter
+    def name(self, name: str) -> None:
+        self.__dict__["name"] = name
+
+    def printed_name(self, eqn: Any) -> str:
+        del eqn
+        return str(self.__dict__["name"])
+
+
+pjit_p = _Jit(
     "pjit",
     vary=as_abstract_says,
     multiple_results=True,

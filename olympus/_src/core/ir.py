@@ -122,8 +122,14 @@ class Eqn:
         return provenance.EquationContext(self.scope, avals)
 
     def replace(self, **changes: Any) -> Eqn:
-        """This equation with some fields replaced; `ctx` is not one, it follows."""
+        """This equation with some fields replaced; `ctx` is not one, it follows.
+
+        `source_info`, another equation's, gives the source.
+        """
         changes.pop("ctx", None)
+        if "source_info" in changes:
+            info = changes.pop("source_info")
+            changes["source"] = getattr(info, "traceback", info)
         changes.setdefault("primitive", self.primitive)
         changes.setdefault("invars", self.invars)
         changes.setdefault("outvars", self.outvars)
@@ -179,6 +185,10 @@ class DebugInfo:
     ) -> DebugInfo:
         """The same function, with these names of inputs and outputs."""
         return DebugInfo(self.traced_for, self.func_src_info, arg_names, result_paths)
+
+    def with_unknown_names(self) -> DebugInfo:
+        """The same function, of a program with other inputs and outputs."""
+        return self.with_names()
 
 
 _ABSENT = object()

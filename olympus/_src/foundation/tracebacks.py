@@ -90,9 +90,7 @@ def _mark(traceback: TracebackType) -> None:
 
 def _remove(error: BaseException, traceback: TracebackType, *, noted: bool) -> None:
     entries = _entries(traceback)
-    user_entries = [
-        e for e in entries if not source_info.is_internal(e.tb_frame.f_code.co_filename)
-    ]
+    user_entries = _entries_of_users(entries)
     if len(user_entries) == len(entries):
         return
     try:
@@ -153,6 +151,17 @@ def _entries(traceback: TracebackType | None) -> list[TracebackType]:
         entries.append(here)
         here = here.tb_next
     return entries
+
+
+def _entries_of_users(entries: list[TracebackType]) -> list[TracebackType]:
+    return [
+        e for e in entries if not source_info.is_internal(e.tb_frame.f_code.co_filename)
+    ]
+
+
+def without_own_frames(traceback: TracebackType) -> TracebackType | None:
+    """A traceback without olympus's frames; None where it has no others."""
+    return _chain(_entries_of_users(_entries(traceback)), None)
 
 
 def _chain(

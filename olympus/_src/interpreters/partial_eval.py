@@ -115,6 +115,10 @@ class DynamicOlympusprTrace(trace.Trace):
         self.invars.append(var)
         return DynamicOlympusprTracer(self, var)
 
+    def new_arg(self, aval: Any, source_info: Any = None) -> DynamicOlympusprTracer:
+        """`new_input`, as libraries call it that read values from elsewhere."""
+        return self.new_input(aval)
+
     def lift(self, x: Any, where: str = "the function's result") -> Any:
         """The atom that stands for any value: a variable, a literal, or a constant."""
         kind = type(x)

@@ -144,7 +144,8 @@ class OlympusprTrace(partial_eval.DynamicOlympusprTrace):
         tracer.variable = variable
         return tracer
 
-    def new_arg(self, pval: PartialVal) -> OlympusprTracer:
+    # Libraries give one interpreter a type, and this one what is known of a value.
+    def new_arg(self, pval: PartialVal) -> OlympusprTracer:  # type: ignore[override]
         """A tracer for one more unknown input of the program."""
         tracer = OlympusprTracer(self, pval, None)
         self.invars.append(tracer.variable)

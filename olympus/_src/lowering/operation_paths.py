@@ -37,7 +37,8 @@ def of_function(path: Path) -> Path:
 def _label(eqn: Any) -> str:
     name = eqn.primitive.name
     function = eqn.params.get("name")
-    return f"jit({function})" if name == "pjit" and function else str(name)
+    # "jit" is its name where programs run in place of JAX.
+    return f"jit({function})" if name in ("pjit", "jit") and function else str(name)
 
 
 def location(path: Path, position: Any) -> str:

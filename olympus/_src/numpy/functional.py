@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import re
 from collections.abc import Callable, Collection, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from olympus._src import tree
 from olympus._src.api.vmap import vmap
@@ -19,21 +19,29 @@ _NAMES = r"\((?:\w+(?:,\w+)*)?\)"
 _SIGNATURE = re.compile(rf"^{_NAMES}(?:,{_NAMES})*->{_NAMES}(?:,{_NAMES})*$")
 
 
-class _Signature:
+_CoreAxes = list[tuple[str, ...]]
+
+
+class Signature(NamedTuple):
     """The core axes of a function's arguments and results, by name."""
 
-    def __init__(self, text: str) -> None:
-        self.text = text
+    text: str
+    inputs: _CoreAxes
+    outputs: _CoreAxes
+
+    @classmethod
+    def parse(cls, text: str) -> Signature:
+        """The signature that a text as '(n,m),(m)->(n)' says."""
         plain = re.sub(r"\s+", "", text)
         if not _SIGNATURE.match(plain):
             raise ValueError(
                 f"numpy.vectorize: not a valid gufunc signature: {text}; write the "
                 "axes of arguments and results as in '(n,m),(m)->(n)'"
             )
-        self.inputs, self.outputs = map(self._side, plain.split("->"))
+        return cls(text, *map(cls._side, plain.split("->")))
 
     @staticmethod
-    def _side(text: str) -> list[tuple[str, ...]]:
+    def _side(text: str) -> _CoreAxes:
         groups = re.findall(_NAMES, text)
         return [tuple(n for n in g[1:-1].split(",") if n) for g in groups]
 
@@ -132,7 +140,7 @@ def vectorize(
             f"numpy.vectorize: excluded={excluded!r} contains negative numbers; count "
             "arguments from the first"
         )
-    parsed = None if signature is None else _Signature(signature)
+    parsed = None if signature is None else Signature.parse(signature)
 
     def mapped(*args: Any, **kwargs: Any) -> Any:
         names = [k for k, x in kwargs.items() if k not in excluded and x is not None]

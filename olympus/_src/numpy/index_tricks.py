@@ -30,12 +30,11 @@ def _line(item: slice) -> Any:
     return ranges.arange(start, item.stop, step)
 
 
-class _Grid:
-    """What `mgrid` and `ogrid` are; `sparse` tells them apart."""
+class Mesh:
+    """Full coordinates of a grid: `mgrid[0:2, 0:3]`. Source: NumPy, `numpy.mgrid`."""
 
-    def __init__(self, name: str, sparse: bool, doc: str) -> None:
-        self._name, self._sparse = name, sparse
-        self.__doc__ = doc
+    _name = "mgrid"
+    _sparse = False
 
     def __repr__(self) -> str:
         return self._name
@@ -58,29 +57,26 @@ def _promote_lines(lines: Any) -> list[Any]:
     return [promotion.cast(x, dtype, weak) for x in lines]
 
 
-mgrid = _Grid(
-    "mgrid",
-    False,
-    "Full coordinates of a grid: `mgrid[0:2, 0:3]`. Source: NumPy, `numpy.mgrid`.",
-)
-ogrid = _Grid(
-    "ogrid",
-    True,
-    "Open coordinates of a grid: `ogrid[0:2, 0:3]`. Source: NumPy, `numpy.ogrid`.",
-)
+class OpenMesh(Mesh):
+    """Open coordinates of a grid: `ogrid[0:2, 0:3]`. Source: NumPy, `numpy.ogrid`."""
+
+    _name = "ogrid"
+    _sparse = True
+
+
+mgrid = Mesh()
+ogrid = OpenMesh()
 
 
 # The axis that a vector lacks of a matrix of one row, or of one column.
 _MATRICES = {"r": 0, "c": 1}
 
 
-class _Rows:
-    """What `r_` and `c_` are: arrays joined along an axis by index notation."""
+class Rows:
+    """Arrays joined along the first axis: `r_[a, 1]`. Source: NumPy, `numpy.r_`."""
 
-    def __init__(self, name: str, axis: int, ndmin: int, place: int, doc: str) -> None:
-        self._name = name
-        self._defaults = (axis, ndmin, place)
-        self.__doc__ = doc
+    _name = "r_"
+    _defaults = (0, 1, -1)  # the axis, the least rank, and where its axes are put
 
     def __repr__(self) -> str:
         return self._name
@@ -124,17 +120,12 @@ class _Rows:
         return manipulation.expand_dims(x, tuple(range(missing)))
 
 
-r_ = _Rows(
-    "r_",
-    0,
-    1,
-    -1,
-    "Arrays joined along the first axis: `r_[a, 1, 0:3]`. Source: NumPy, `numpy.r_`.",
-)
-c_ = _Rows(
-    "c_",
-    -1,
-    2,
-    0,
-    "Arrays joined as columns: `c_[a, b]`. Source: NumPy, `numpy.c_`.",
-)
+class Columns(Rows):
+    """Arrays joined as columns: `c_[a, b]`. Source: NumPy, `numpy.c_`."""
+
+    _name = "c_"
+    _defaults = (-1, 2, 0)
+
+
+r_ = Rows()
+c_ = Columns()

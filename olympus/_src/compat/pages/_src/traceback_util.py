@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
+from types import TracebackType
 from typing import Any
 
 from olympus._src.foundation import source_info, tracebacks
@@ -34,6 +35,11 @@ def include_frame(frame: Any) -> bool:
     return not source_info.is_internal(frame.f_code.co_filename)
 
 
+def filter_traceback(tb: TracebackType) -> TracebackType | None:
+    """A traceback with the user's frames alone; None where it has none of theirs."""
+    return tracebacks.without_own_frames(tb)
+
+
 def api_boundary(
     fun: Callable[..., Any] | None = None, **options: Any
 ) -> Callable[..., Any]:
@@ -48,4 +54,4 @@ def api_boundary(
     return tracebacks.api_boundary(fun)
 
 
-__all__ = ["api_boundary", "include_frame", "register_exclusion"]
+__all__ = ["api_boundary", "filter_traceback", "include_frame", "register_exclusion"]

@@ -1,0 +1,1 @@
+"""An empty module, as it is in JAX."""
