@@ -62,6 +62,27 @@ def test_tables_are_windows_on_the_record(scaled_p):
     assert len(ad.primitive_jvps) > 50
 
 
+def test_rules_of_users_get_tuples():
+    p = core.Primitive("joined")
+    p.def_impl(lambda x, t: x)
+    p.def_abstract_eval(lambda x, t: x)
+    seen = []
+
+    def jvp(primals, tangents):
+        seen.extend([primals, tangents])
+        return primals[0], tangents[0]
+
+    def batch(args, dims):
+        seen.extend([args, dims])
+        return args[0], dims[0]
+
+    ad.primitive_jvps[p], batching.primitive_batchers[p] = jvp, batch
+    olympus.jvp(lambda x: p.bind(x, 1.0), (2.0,), (1.0,))
+    olympus.vmap(lambda x: p.bind(x, 1.0))(np.ones(2, np.float32))
+    assert len(seen) == 4
+    assert all(type(x) is tuple for x in seen)
+
+
 def test_an_implementation_alone():
     p = core.Primitive("hosted")
     p.def_impl(lambda x: np.float32(x) + 1)

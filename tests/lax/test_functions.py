@@ -292,6 +292,15 @@ def test_bessel_functions_are_scipy_s(dtype, tolerance):
     assert float(olympus.grad(lax.bessel_i1e)(0.0)) == pytest.approx(0.5)
 
 
+def test_precisions_are_made_of_their_names():
+    assert lax.Precision("highest") is lax.Precision("float32") is lax.Precision(2)
+    assert lax.Precision("tensorfloat32") is lax.Precision.HIGH
+    assert lax.Precision(None) is lax.Precision.DEFAULT
+    for wrong in ("none", 3, ()):
+        with pytest.raises(ValueError, match="not a valid Precision"):
+            lax.Precision(wrong)
+
+
 def test_precisions_show_their_names():
     assert repr(lax.Precision.HIGHEST) == "Precision.HIGHEST"
     assert str(lax.Precision.HIGHEST) == "HIGHEST"

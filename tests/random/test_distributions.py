@@ -448,3 +448,14 @@ def test_bits_of_64_are_all_drawn():
         bits = random.bits(random.key(0), (64,), "uint64")
         assert bits.dtype == np.uint64
         assert (np.asarray(bits) >> np.uint64(32)).min() > 0
+
+
+def test_one_uniform_number_takes_the_axes_of_its_bounds():
+    key = random.PRNGKey(0)
+    number = random.uniform(key)
+    for bounds in [(np.zeros(1), 1), (0, np.ones((1, 1))), (np.zeros(1), np.ones(1))]:
+        drawn = random.uniform(key, (), np.float32, *bounds)
+        assert drawn.shape == max(map(np.shape, bounds), key=len)
+        assert drawn.ravel() == number
+    with pytest.raises(ValueError, match="broadcast"):
+        random.uniform(key, (), np.float32, np.zeros(2), 1)

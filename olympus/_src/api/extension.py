@@ -159,6 +159,15 @@ ordered_effects = EffectTypes("ordered")
 remat_allowed_effects = EffectTypes("in_remat")
 
 
+# Rules of users get tuples, which some of them join.
+
+
+def _jvp_rule(p: Any, rule: Any) -> Any:
+    return lambda primals, tangents, **params: rule(
+        tuple(primals), tuple(tangents), **params
+    )
+
+
 def _transpose_rule(p: Any, rule: Any) -> Any:
     """A rule of one cotangent for primitives with one result."""
     if p.multiple_results:
@@ -167,14 +176,20 @@ def _transpose_rule(p: Any, rule: Any) -> Any:
 
 
 def _batch_rule(p: Any, rule: Any) -> Any:
-    return lambda axis, args, dims, **params: rule(args, dims, **params)
+    return lambda axis, args, dims, **params: rule(tuple(args), tuple(dims), **params)
+
+
+def _fancy_batch_rule(p: Any, rule: Any) -> Any:
+    return lambda axis, args, dims, **params: rule(
+        axis, tuple(args), tuple(dims), **params
+    )
 
 
 def _axis_batch_rule(p: Any, rule: Any) -> Any:
     """A rule of the axis's size and name, and of a third value, which is not used."""
 
     def batch(axis: Any, args: Any, dims: Any, **params: Any) -> Any:
-        return rule(axis.size, axis.name, None, args, dims, **params)
+        return rule(axis.size, axis.name, None, tuple(args), tuple(dims), **params)
 
     return batch
 
@@ -188,10 +203,10 @@ def _dce_rule(p: Any, rule: Any) -> Any:
     return lambda used, eqn: rule(used, [True] * len(eqn.invars), eqn)
 
 
-primitive_jvps = Window("jvp", lambda p, rule: rule)
+primitive_jvps = Window("jvp", _jvp_rule)
 primitive_transposes = Window("transpose", _transpose_rule)
 primitive_batchers = Window("batch", _batch_rule)
-fancy_primitive_batchers = Window("batch", lambda p, rule: rule)
+fancy_primitive_batchers = Window("batch", _fancy_batch_rule)
 axis_primitive_batchers = Window("batch", _axis_batch_rule)
 # `rule(trace, *tracers, **params)`, as in the record.
 custom_partial_eval_rules = Window("partial_eval", lambda p, rule: rule)

@@ -109,8 +109,11 @@ def uniform(
     key = keys.single_key("uniform", key)
     dtype = arguments.float_dtype("uniform", dtype)
     shape = arguments.shape_of("uniform", shape)
-    for bound in (minval, maxval):
-        arguments.check_broadcast("uniform", shape, avals.aval_of(bound).shape)
+    bounds = [avals.aval_of(bound).shape for bound in (minval, maxval)]
+    if not shape and all(set(axes) <= {1} for axes in bounds):
+        shape = max(bounds, key=len)  # JAX gives one number the bounds' axes of one
+    for axes in bounds:
+        arguments.check_broadcast("uniform", shape, axes)
     return _uniform(key, minval, maxval, shape=shape, dtype=dtype)
 
 
