@@ -75,9 +75,11 @@ class _Lines:
 
     __slots__ = ("aval", "axis", "block", "hlo", "out", "size", "start")
 
-    def __init__(self, ctx: Any, axis: int, largest: bool) -> None:
-        (self.aval,), self.block, self.axis = ctx.avals_in, ctx.block, axis
-        self.out = ShapedArray(ctx.avals_out[0].shape, self.aval.dtype)
+    def __init__(
+        self, block: Any, aval: Any, out: Any, axis: int, largest: bool
+    ) -> None:
+        self.block, self.aval, self.axis = block, aval, axis
+        self.out = ShapedArray(out.shape, aval.dtype)
         self.size = self.aval.shape[axis]
         self.hlo = "stablehlo.maximum" if largest else "stablehlo.minimum"
         limit = families.lowest if largest else families.highest
@@ -117,7 +119,7 @@ def _emit_select(block: Any, which: str, x: str, y: str, aval: Any) -> str:
 
 
 def _lower(ctx: Any, x: str, *, axes: Any, index_dtype: Any, largest: bool) -> str:
-    lines = _Lines(ctx, axes[0], largest)
+    lines = _Lines(ctx.block, *ctx.avals_in, *ctx.avals_out, axes[0], largest)
     flag, block = lines.like(np.bool_), lines.block
     extreme = nan_extremes.emit_fold(
         block,
@@ -185,7 +187,11 @@ def _lower_pairs(
     ctx: Any, x: str, *, axes: Any, index_dtype: Any, largest: bool
 ) -> str:
     """One fold of elements beside their positions, of which the least wins."""
-    lines = _Lines(ctx, axes[0], largest)
+    (aval,) = ctx.avals_in
+    wide = _whole_bytes(aval)  # XLA folds no bits of bytes beside whole numbers
+    if wide.dtype != aval.dtype:
+        x = ctx.block.convert(x, aval, wide)
+    lines = _Lines(ctx.block, wide, ctx.avals_out[0], axes[0], largest)
     counter = sizes.position_dtype(lines.size)
     place = lines.like(counter)
     avals = [ShapedArray((), lines.aval.dtype), ShapedArray((), counter)]
@@ -200,6 +206,16 @@ def _lower_pairs(
         combine,
     )
     return str(lines.block.convert(position, lines.out_like(counter), ctx.avals_out[0]))
+
+
+def _whole_bytes(aval: Any) -> Any:
+    """The type with elements of at least a byte, in the same order."""
+    if dtypes.itemsize_bits(aval.dtype) >= 8:
+        return aval
+    if dtypes.issubdtype(aval.dtype, np.floating):
+        return ShapedArray(aval.shape, _F32)
+    is_signed = dtypes.issubdtype(aval.dtype, np.signedinteger)
+    return ShapedArray(aval.shape, np.dtype(np.int8 if is_signed else np.uint8))
 
 
 def _emit_better(block: Any, names: Any, avals: Any, largest: bool) -> list[str]:
