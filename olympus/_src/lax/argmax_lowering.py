@@ -119,7 +119,8 @@ def _emit_select(block: Any, which: str, x: str, y: str, aval: Any) -> str:
 
 
 def _lower(ctx: Any, x: str, *, axes: Any, index_dtype: Any, largest: bool) -> str:
-    lines = _Lines(ctx.block, *ctx.avals_in, *ctx.avals_out, axes[0], largest)
+    (aval,), (out,) = ctx.avals_in, ctx.avals_out
+    lines = _Lines(ctx.block, aval, out, axes[0], largest)
     flag, block = lines.like(np.bool_), lines.block
     extreme = nan_extremes.emit_fold(
         block,
@@ -136,8 +137,8 @@ def _lower(ctx: Any, x: str, *, axes: Any, index_dtype: Any, largest: bool) -> s
     is_nan = block.compare("NE", x, x, lines.aval, "FLOAT", flag)
     is_last = lines.axis == lines.aval.ndim - 1
     emit = _emit_pairs if is_last else _emit_floats
-    position, aval = emit(lines, is_nan, is_extreme)
-    return str(lines.block.convert(position, aval, ctx.avals_out[0]))
+    position, kind = emit(lines, is_nan, is_extreme)
+    return str(lines.block.convert(position, kind, out))
 
 
 def _emit_pairs(lines: _Lines, is_nan: str, is_extreme: str) -> tuple[str, Any]:
@@ -187,11 +188,11 @@ def _lower_pairs(
     ctx: Any, x: str, *, axes: Any, index_dtype: Any, largest: bool
 ) -> str:
     """One fold of elements beside their positions, of which the least wins."""
-    (aval,) = ctx.avals_in
-    wide = _whole_bytes(aval)  # XLA folds no bits of bytes beside whole numbers
+    (aval,), (out,) = ctx.avals_in, ctx.avals_out
+    wide = _whole_bytes(aval)  # XLA folds pairs of one width of layout only
     if wide.dtype != aval.dtype:
         x = ctx.block.convert(x, aval, wide)
-    lines = _Lines(ctx.block, wide, ctx.avals_out[0], axes[0], largest)
+    lines = _Lines(ctx.block, wide, out, axes[0], largest)
     counter = sizes.position_dtype(lines.size)
     place = lines.like(counter)
     avals = [ShapedArray((), lines.aval.dtype), ShapedArray((), counter)]
@@ -205,7 +206,7 @@ def _lower_pairs(
         [lines.start, lines.size],
         combine,
     )
-    return str(lines.block.convert(position, lines.out_like(counter), ctx.avals_out[0]))
+    return str(lines.block.convert(position, lines.out_like(counter), out))
 
 
 def _whole_bytes(aval: Any) -> Any:
