@@ -78,3 +78,10 @@ def test_arccosh_at_and_below_one():
     # Below -1 it has no value, and the slope that JAX gives.
     wanted = [np.inf, 3**-0.5, 1 / 3e38, 0, np.nan, np.nan, np.inf, 3**-0.5, np.nan]
     np.testing.assert_allclose(slope, wanted, rtol=1e-6, atol=1e-38)
+
+
+def test_neighbors_move_with_the_first_number():
+    slopes = olympus.grad(lax.nextafter, argnums=(0, 1))(1.0, 2.0)
+    assert [float(s) for s in slopes] == [1, 0]
+    _, tangent = olympus.jvp(onp.nextafter, (1.0, np.ones(3)), (2.0, np.ones(3)))
+    np.testing.assert_array_equal(tangent, np.full(3, 2.0))

@@ -16,6 +16,7 @@ from olympus._src.core.symbolic_values import Zero
 from olympus._src.foundation import source_info
 from olympus._src.interpreters import ad, concrete_arrays, evaluate
 from olympus._src.lax import families
+from olympus._src.lax.choice import convert_element_type_p
 from olympus._src.sharding.named import NamedSharding
 
 ArrayImpl = concrete_arrays.ArrayImpl
@@ -205,6 +206,10 @@ def one_like(aval: Any) -> Any:
         one = 1.0 if aval.dtype.kind == "f" else complex(1.0)
         if avals_.aval_of(one) is aval:
             return one
+    if dtypes.canonicalize_dtype(aval.dtype) != aval.dtype:  # made while x64 was on
+        return convert_element_type_p.bind(
+            np.float32(1), new_dtype=aval.dtype, weak_type=False, sharding=None
+        )
     return np.ones((), aval.dtype)[()]
 
 

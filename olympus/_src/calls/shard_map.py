@@ -123,6 +123,8 @@ def _lower(
     outer = module.manual
     module.manual = _manual_within(outer, mesh, manual_axes)
     try:
+        if mesh.size == 1:  # its part is the whole; a region could not use tokens
+            return lowering.lower_program(module, ctx.block, program, (), operands)
         block = ctx.block.inner()
         names = block.arguments(program.in_avals)
         outs = lowering.lower_program(module, block, program, (), names)

@@ -75,9 +75,11 @@ class _Lines:
 
     __slots__ = ("aval", "axis", "block", "hlo", "out", "size", "start")
 
-    def __init__(self, ctx: Any, axis: int, largest: bool) -> None:
-        (self.aval,), self.block, self.axis = ctx.avals_in, ctx.block, axis
-        self.out = ShapedArray(ctx.avals_out[0].shape, self.aval.dtype)
+    def __init__(
+        self, block: Any, aval: Any, out: Any, axis: int, largest: bool
+    ) -> None:
+        self.block, self.aval, self.axis = block, aval, axis
+        self.out = ShapedArray(out.shape, aval.dtype)
         self.size = self.aval.shape[axis]
         self.hlo = "stablehlo.maximum" if largest else "stablehlo.minimum"
         limit = families.lowest if largest else families.highest
@@ -117,7 +119,8 @@ def _emit_select(block: Any, which: str, x: str, y: str, aval: Any) -> str:
 
 
 def _lower(ctx: Any, x: str, *, axes: Any, index_dtype: Any, largest: bool) -> str:
-    lines = _Lines(ctx, axes[0], largest)
+    (aval,), (out,) = ctx.avals_in, ctx.avals_out
+    lines = _Lines(ctx.block, aval, out, axes[0], largest)
     flag, block = lines.like(np.bool_), lines.block
     extreme = nan_extremes.emit_fold(
         block,
@@ -134,8 +137,8 @@ def _lower(ctx: Any, x: str, *, axes: Any, index_dtype: Any, largest: bool) -> s
     is_nan = block.compare("NE", x, x, lines.aval, "FLOAT", flag)
     is_last = lines.axis == lines.aval.ndim - 1
     emit = _emit_pairs if is_last else _emit_floats
-    position, aval = emit(lines, is_nan, is_extreme)
-    return str(lines.block.convert(position, aval, ctx.avals_out[0]))
+    position, kind = emit(lines, is_nan, is_extreme)
+    return str(lines.block.convert(position, kind, out))
 
 
 def _emit_pairs(lines: _Lines, is_nan: str, is_extreme: str) -> tuple[str, Any]:
@@ -185,7 +188,11 @@ def _lower_pairs(
     ctx: Any, x: str, *, axes: Any, index_dtype: Any, largest: bool
 ) -> str:
     """One fold of elements beside their positions, of which the least wins."""
-    lines = _Lines(ctx, axes[0], largest)
+    (aval,), (out,) = ctx.avals_in, ctx.avals_out
+    wide = _whole_bytes(aval)  # XLA folds pairs of one width of layout only
+    if wide.dtype != aval.dtype:
+        x = ctx.block.convert(x, aval, wide)
+    lines = _Lines(ctx.block, wide, out, axes[0], largest)
     counter = sizes.position_dtype(lines.size)
     place = lines.like(counter)
     avals = [ShapedArray((), lines.aval.dtype), ShapedArray((), counter)]
@@ -199,7 +206,17 @@ def _lower_pairs(
         [lines.start, lines.size],
         combine,
     )
-    return str(lines.block.convert(position, lines.out_like(counter), ctx.avals_out[0]))
+    return str(lines.block.convert(position, lines.out_like(counter), out))
+
+
+def _whole_bytes(aval: Any) -> Any:
+    """The type with elements of at least a byte, in the same order."""
+    if dtypes.itemsize_bits(aval.dtype) >= 8:
+        return aval
+    if dtypes.issubdtype(aval.dtype, np.floating):
+        return ShapedArray(aval.shape, _F32)
+    is_signed = dtypes.issubdtype(aval.dtype, np.signedinteger)
+    return ShapedArray(aval.shape, np.dtype(np.int8 if is_signed else np.uint8))
 
 
 def _emit_better(block: Any, names: Any, avals: Any, largest: bool) -> list[str]:

@@ -94,9 +94,11 @@ def _select_n_jvp(primals: Any, tangents: Any) -> Any:
     case_tangents = tangents[1:]
     if all(type(t) is Zero for t in case_tangents):
         return out, Zero(avals.aval_of(out).to_tangent())
-    shape = avals.aval_of(out).shape
-    parts = [families.instantiate(t, shape) for t in case_tangents]
-    return out, select_n_p.bind(which, *parts)
+    aval = avals.aval_of(out)
+    parts = [families.instantiate(t, aval.shape) for t in case_tangents]
+    tangent = select_n_p.bind(which, *parts)
+    # All parts are scalars where the tangents of the cases with the shape are zero.
+    return out, families.broadcast_to_shape(tangent, aval.shape, aval.explicit)
 
 
 def _select_n_transpose(cts: Any, which: Any, *cases: Any) -> Any:

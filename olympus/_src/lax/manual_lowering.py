@@ -160,7 +160,7 @@ def axis_index(ctx: Any, *, axis_name: Any, varies: bool) -> str:
     mesh = mesh_of(ctx, (axis_name,), "axis_index")
     (out,) = ctx.avals_out
     free = [n for n in mesh.axis_names if n not in ctx.module.manual.axes]
-    if not free:
+    if not free or mesh.size == 1:
         return _device_position(ctx.block, mesh, axis_name, out)
     # The compiler refuses it where it divides values further, along other axes.
     block, kind = ctx.block.inner(), types.tensor_type(out)
