@@ -32,6 +32,7 @@ from olympus._src.foundation import (
 )
 
 current = trace.current
+_new = object.__new__
 _SCALARS = (bool, int, float, complex)
 
 
@@ -73,7 +74,7 @@ class DynamicOlympusprTrace(trace.Trace):
 
     # -- recording ---------------------------------------------------------------
 
-    def process(self, p: Any, args: tuple[Any, ...], params: Any) -> Any:
+    def process(self, p: Any, args: Sequence[Any], params: Any) -> Any:
         if p.stage is not None:
             return p.stage(self, args, params)
         return self.record(p, args, params)
@@ -94,20 +95,23 @@ class DynamicOlympusprTrace(trace.Trace):
         except (TypeError, ValueError) as error:
             trace.name_operands(error, args)
             raise
+        # Each operation of each program comes through here: what it makes is filled in
+        # without calls of `__init__`, which take as long as all the rest.
+        eqn = _new(ir.Eqn)
+        eqn.primitive, eqn.invars, eqn.params = p, atoms, params
+        eqn.effects, eqn.scope = effects_, current.scope
         position = current.position
-        if position is None:
-            position = source_info.capture()
-        if not p.multiple_results:
-            var = ir.Var(out)
-            self.eqns.append(
-                ir.Eqn(p, atoms, [var], params, effects_, position, current.scope)
-            )
-            return DynamicOlympusprTracer(self, var)
-        outvars = [ir.Var(aval) for aval in out]
-        self.eqns.append(
-            ir.Eqn(p, atoms, outvars, params, effects_, position, current.scope)
-        )
-        return [DynamicOlympusprTracer(self, v) for v in outvars]
+        eqn.source = source_info.capture() if position is None else position
+        self.eqns.append(eqn)
+        if p.multiple_results:
+            eqn.outvars = [ir.Var(aval) for aval in out]
+            return [DynamicOlympusprTracer(self, v) for v in eqn.outvars]
+        var = _new(ir.Var)
+        tracer = _new(DynamicOlympusprTracer)
+        var.aval = tracer.aval = out
+        tracer.variable, tracer._trace = var, self
+        eqn.outvars = [var]
+        return tracer
 
     def new_input(self, aval: Any) -> DynamicOlympusprTracer:
         """A tracer for one more input of the program."""
