@@ -288,10 +288,9 @@ class _Fusion:
             costly: tuple[Any, ...] = ()
             size = eqn.primitive.n_operations
             for v in eqn.invars:
-                part = sizes.get(v)
-                if part is not None:  # neither a literal, nor an argument
+                if v in sizes:  # neither a literal, nor an argument
                     if v not in kept:
-                        size += part
+                        size += sizes[v]
                     if v in expensive:
                         costly = (*costly, v)
             for out in eqn.outvars:
@@ -430,12 +429,17 @@ def _read_apart(
     for eqn in reversed(program.eqns):
         cost = eqn.primitive.cost
         if cost is None:  # an operation that is not fused reads and makes arrays
-            places.update({v: v for v in eqn.outvars})
-            places.update({v: v for v in eqn.invars if type(v) is not literal})
+            for v in eqn.outvars:
+                places[v] = v
+            for v in eqn.invars:
+                if type(v) is not literal:
+                    places[v] = v
             continue
         out = eqn.outvars[0]
         if cost is _EXPENSIVE and _cost(eqn, spread) is _EXPENSIVE:
-            places.update({v: v for v in eqn.outvars if n_readers[v] > 1})
+            for v in eqn.outvars:
+                if n_readers[v] > 1:
+                    places[v] = v
             repeated = False
         else:
             repeated = out in apart
@@ -451,9 +455,10 @@ def _read_apart(
 
 
 def _count_readers(program: ir.Olympuspr) -> collections.Counter[Any]:
-    read = [v for eqn in program.eqns for v in eqn.invars if type(v) is not ir.Literal]
-    read += [v for v in program.outvars if type(v) is not ir.Literal]
-    return collections.Counter(read)
+    """How often each variable is read, and each literal, of which nobody asks."""
+    readers = collections.Counter(ir.operands(program))
+    readers.update(program.outvars)
+    return readers
 
 
 def _known_uniform(program: ir.Olympuspr) -> set[Any]:
@@ -561,11 +566,12 @@ def _keep_apart(
         eqns.append(eqn)
         if cost is None:
             continue
-        size, costly = eqn.primitive.n_operations, False
+        size, costly = eqn.primitive.n_operations, cost is _EXPENSIVE
         for v in eqn.invars:
             if v in sizes:  # neither a literal, nor an argument
                 size += sizes[v]
-                costly = costly or v in expensive
+                if v in expensive:
+                    costly = True
         again_made = []
         for v in eqn.outvars:
             again = n_readers.get(v, 0) > 1
@@ -576,7 +582,7 @@ def _keep_apart(
                     again_made.append(v)
                 continue
             sizes[v] = size
-            if costly or cost is _EXPENSIVE:
+            if costly:
                 expensive.add(v)
         if again_made:
             eqns.append(_barrier(again_made, eqn, replacements))

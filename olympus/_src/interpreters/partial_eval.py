@@ -416,12 +416,12 @@ def dce_olympuspr(
     rows = zip(program.invars, lives, strict=True)
     dead = {v for v, is_live in rows if not is_live and refs.is_ref_type(v.aval)}
     outvars = [v for v, used in zip(program.outvars, used_outputs, strict=True) if used]
-    needed = {v for v in outvars if type(v) is not ir.Literal}
+    needed = set(outvars)  # literals too, which nobody asks for
     live_eqns: list[ir.Eqn] = []
-    need, literal = needed.add, ir.Literal
     for eqn in reversed(program.eqns):
-        is_used = not needed.isdisjoint(eqn.outvars)
-        if not is_used and (not eqn.effects or _changes_only(eqn, dead - needed)):
+        if needed.isdisjoint(eqn.outvars) and (
+            not eqn.effects or _changes_only(eqn, dead - needed)
+        ):
             continue
         if eqn.primitive.dce is not None:
             small_eqn = _dce_equation(eqn, [v in needed for v in eqn.outvars])
@@ -429,9 +429,7 @@ def dce_olympuspr(
                 continue
             eqn = small_eqn
         live_eqns.append(eqn)
-        for v in eqn.invars:
-            if type(v) is not literal:
-                need(v)
+        needed.update(eqn.invars)
     live_eqns.reverse()
     keep = [
         v in needed or force
