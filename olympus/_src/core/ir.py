@@ -469,6 +469,11 @@ def result_types(program: Olympuspr) -> frozenset[Any]:
     return types
 
 
+def inherit_result_types(program: Olympuspr, source: Olympuspr) -> None:
+    """Says that the results in a program have the types of those in another one."""
+    program.derived("result types", lambda _: result_types(source))
+
+
 def _find_types(program: Olympuspr) -> frozenset[Any]:
     return frozenset(map(_aval, results(program)))
 

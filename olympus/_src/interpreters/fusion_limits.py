@@ -258,24 +258,27 @@ class _Fusion:
         self.repeated: set[Any] = set()
         self.sizes: dict[Any, int] = {}
         self._rows: dict[Any, tuple[int, int | None, list[Any]]] = {}
-        self._enter(program.eqns, sums_repeat)
-        self._keep_joined(program.eqns)
+        joined = self._enter(program.eqns, sums_repeat)
+        self._keep_joined(joined)
 
     def roots(self) -> list[Any]:
         """The results of fused programs."""
         return [v for v in self.kept | self.repeated if v in self.sizes]
 
-    def _enter(self, eqns: Sequence[ir.Eqn], sums_repeat: bool) -> None:
+    def _enter(self, eqns: Sequence[ir.Eqn], sums_repeat: bool) -> list[ir.Eqn]:
+        """Notes makers, sizes and what is kept; the equations that read many parts."""
         # One loop over local names: each program that is lowered comes through here.
         makers, n_readers, kept = self.makers, self.n_readers, self.kept
         sizes, literal, apart = self.sizes, ir.Literal, self.apart
         spread = self.spread
         expensive: set[Any] = set()  # values with an expensive operation on their way
+        joined: list[ir.Eqn] = []
         for eqn in eqns:
             cost = eqn.primitive.cost
+            inputs = eqn.invars
             if cost is None:
                 fuses = sums_repeat and eqn.primitive.fuses_operands
-                for v in eqn.invars:
+                for v in inputs:
                     if type(v) is not literal and v not in kept:
                         is_repeated = fuses or self._is_narrow(v)
                         (self.repeated if is_repeated else kept).add(v)
@@ -285,9 +288,11 @@ class _Fusion:
                 continue
             if cost is _EXPENSIVE:
                 cost = _cost(eqn, spread)
+            if len(inputs) > _MOST_PARTS:
+                joined.append(eqn)
             costly: tuple[Any, ...] = ()
             size = eqn.primitive.n_operations
-            for v in eqn.invars:
+            for v in inputs:
                 if v in sizes:  # neither a literal, nor an argument
                     if v not in kept:
                         size += sizes[v]
@@ -303,6 +308,7 @@ class _Fusion:
                         expensive.add(out)
                 else:  # it is made again for each reader, and what was costly is not
                     kept.update(costly)
+        return joined
 
     def _keep_joined(self, eqns: Sequence[ir.Eqn]) -> None:
         """Keeps the parts of arrays that are kept and joined of many parts.
@@ -310,7 +316,7 @@ class _Fusion:
         XLA copies such parts into the array: it makes each by a fused program of its
         own, and what several parts are made of in each of them.
         """
-        for eqn in [eqn for eqn in eqns if len(eqn.invars) > _MOST_PARTS]:
+        for eqn in eqns:
             if eqn.primitive.cost in _MOVES and eqn.outvars[0] in self.kept:
                 self.kept.update(v for v in eqn.invars if type(v) is not ir.Literal)
 
@@ -588,6 +594,7 @@ def _keep_apart(
             eqns.append(_barrier(again_made, eqn, replacements))
     outvars = [_read(replacements, v) for v in program.outvars]
     apart = program.replace(eqns=eqns, outvars=outvars)
+    ir.inherit_result_types(apart, program)
     return ir.inherit_programs(apart, program)
 
 

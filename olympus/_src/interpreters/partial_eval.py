@@ -418,6 +418,7 @@ def dce_olympuspr(
     outvars = [v for v, used in zip(program.outvars, used_outputs, strict=True) if used]
     needed = set(outvars)  # literals too, which nobody asks for
     live_eqns: list[ir.Eqn] = []
+    has_effects = False
     for eqn in reversed(program.eqns):
         if needed.isdisjoint(eqn.outvars) and (
             not eqn.effects or _changes_only(eqn, dead - needed)
@@ -428,6 +429,8 @@ def dce_olympuspr(
             if small_eqn is None:
                 continue
             eqn = small_eqn
+        if eqn.effects:
+            has_effects = True
         live_eqns.append(eqn)
         needed.update(eqn.invars)
     live_eqns.reverse()
@@ -445,7 +448,12 @@ def dce_olympuspr(
         return program, keep  # with what is known of it
     debug = _dce_debug_info(program.debug_info, keep, used_outputs)
     small = ir.Olympuspr(
-        program.constvars, invars, outvars, live_eqns, debug_info=debug
+        program.constvars,
+        invars,
+        outvars,
+        live_eqns,
+        effects=None if has_effects else effects.no_effects,
+        debug_info=debug,
     )
     return ir.inherit_programs(small, program), keep
 
