@@ -236,6 +236,8 @@ class TangentTape(partial_eval.DynamicOlympusprTrace):
             current.trace = self
 
     def lift(self, x: Any, where: str = "the function's result") -> Any:
+        if isinstance(x, trace.Tracer):
+            return self.lift_tracer(x, where)
         if type(x) in array_type.concrete_types():  # no need to wait for its value
             return self.const(x, x.aval)
         return super().lift(x, where)

@@ -74,7 +74,7 @@ class DynamicOlympusprTrace(trace.Trace):
 
     # -- recording ---------------------------------------------------------------
 
-    def process(self, p: Any, args: Sequence[Any], params: Any) -> Any:
+    def process(self, p: Any, args: tuple[Any, ...], params: Any) -> Any:
         if p.stage is not None:
             return p.stage(self, args, params)
         return self.record(p, args, params)
@@ -125,7 +125,7 @@ class DynamicOlympusprTrace(trace.Trace):
         if kind in _SCALARS:
             return ir.Literal(x, avals_.aval_of(x))
         if isinstance(x, trace.Tracer):
-            return self._lift_tracer(x, where)
+            return self.lift_tracer(x, where)
         aval = avals_.aval_of(x)
         if kind is refs.Ref or aval.is_high:
             return self.const(x, aval)
@@ -140,11 +140,13 @@ class DynamicOlympusprTrace(trace.Trace):
             return ir.Literal(_weak(value) if aval.weak_type else value, aval)
         return self.const(x, aval)
 
-    def _lift_tracer(self, x: trace.Tracer, where: str) -> Any:
+    def lift_tracer(self, x: trace.Tracer, where: str) -> Any:
+        """The atom that stands for a tracer: of this trace, or of one around it."""
         owner = x._trace
         if owner is self:
             return x.variable  # type: ignore[attr-defined]
-        if not _encloses(owner, self):
+        is_next = owner is self.parent and not owner.ended  # as most are
+        if not (is_next or _encloses(owner, self)):
             raise trace.leak_error(x, where)
         return self.const(x, x.aval)
 
