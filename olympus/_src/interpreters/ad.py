@@ -80,7 +80,8 @@ class JVPTrace(trace.Trace):
         outer = current.position
         if outer is None:  # one look at the stack serves all that the rule applies
             current.position = source_info.capture()
-        current.trace = parent = self.parent
+        parent: Any = self.parent
+        current.trace = parent
         try:
             if not has_tangent and not p.is_always_followed:
                 return parent.process(p, args, params)
@@ -229,7 +230,8 @@ class TangentTape(partial_eval.DynamicOlympusprTrace):
                 if self.splits and p.linearize is not None:
                     return self._split_linear(p, args, params)
                 return self.record(p, args, params)
-        current.trace = parent = self.parent
+        parent: Any = self.parent
+        current.trace = parent
         try:  # what `bind` does to operands is done
             return parent.process(p, args, params)
         finally:
@@ -599,7 +601,7 @@ def _transpose_equation(
     outvars = eqn.outvars
     if parts or len(outvars) != 1:
         cts = [_complete(pending, parts, v) for v in outvars]
-        if all([type(ct) is Zero for ct in cts]):
+        if all(type(ct) is Zero for ct in cts):
             return
     else:  # as of most equations
         ct = pending.pop(outvars[0], None)

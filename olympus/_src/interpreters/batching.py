@@ -144,7 +144,8 @@ class BatchTrace(trace.Trace):
         outer = current.position
         if outer is None:  # one look at the stack serves all that the rule applies
             current.position = source_info.capture()
-        current.trace = parent = self.parent
+        parent: Any = self.parent
+        current.trace = parent
         try:
             if plain and not self._is_followed(p, params):
                 return parent.process(p, tuple(vals), params)

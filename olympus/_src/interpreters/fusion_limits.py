@@ -428,24 +428,19 @@ def _read_apart(
     What reads a value at several places may come together in one fused program, as
     `sin(x) * c + x` does: there the value is made once.
     """
-    # The fused program that reads a value, by its result.
+    # The fused program that reads a value, by its result. Literals may be among them.
     places = {v: v for v in program.outvars if type(v) is not ir.Literal}
     apart: set[Any] = set()
     literal = ir.Literal
     for eqn in reversed(program.eqns):
         cost = eqn.primitive.cost
         if cost is None:  # an operation that is not fused reads and makes arrays
-            for v in eqn.outvars:
-                places[v] = v
-            for v in eqn.invars:
-                if type(v) is not literal:
-                    places[v] = v
+            places.update(zip(eqn.outvars, eqn.outvars, strict=True))
+            places.update(zip(eqn.invars, eqn.invars, strict=True))
             continue
         out = eqn.outvars[0]
         if cost is _EXPENSIVE and _cost(eqn, spread) is _EXPENSIVE:
-            for v in eqn.outvars:
-                if n_readers[v] > 1:
-                    places[v] = v
+            places.update({v: v for v in eqn.outvars if n_readers[v] > 1})
             repeated = False
         else:
             repeated = out in apart

@@ -53,7 +53,7 @@ def _computes_on(program: ir.Olympuspr, most: int, bodies: list[ir.Olympuspr]) -
     bodies += [inner for eqn in loops for inner in ir.subprograms(eqn.params)]
     if not all(_has(aval, most) for aval in types):
         return False
-    if not all([_reads(e, most) for e in plain if _WINDOW in e.params]):
+    if not all(_reads(e, most) for e in plain if _WINDOW in e.params):
         return False
     sources = [*program.invars, *(v for eqn in loops for v in eqn.outvars)]
     large = {v for v in sources if not _has(v.aval, most)}

@@ -139,11 +139,9 @@ class _Elementwise(Primitive):
         # Most have one operand, or two of one shape, or with a scalar; this is part of
         # every dispatch.
         if len(args) == 2:
-            shape = getattr(args[0], "shape", ())
-            if shape:
-                other = getattr(args[1], "shape", ())
-                if other and other != shape:
-                    args = repeat_ones(args)
+            shape, other = getattr(args[0], "shape", ()), getattr(args[1], "shape", ())
+            if shape and other and shape != other:
+                args = repeat_ones(args)
         elif len(args) > 2:
             args = repeat_ones(args)
         if current.join is not None and self.vary is None:

@@ -34,7 +34,7 @@ class Template:
     ) -> None:
         # What gives a line's names, the first of which is its own, from all there are.
         self._steps = [
-            (step, what, operator.itemgetter(*others) if step is _emit else others)
+            (step, what, _picker(*others) if step is _emit else others)
             for step, what, others in steps
         ]
         self._literals = literals
@@ -66,6 +66,9 @@ class Template:
         if isinstance(results, int):
             return names[results]
         return [names[i] for i in results]
+
+
+_picker: Any = operator.itemgetter
 
 
 # -- what is noted ---------------------------------------------------------------------

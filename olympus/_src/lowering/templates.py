@@ -44,7 +44,7 @@ class Templates:
     def __len__(self) -> int:
         return len(self._by_key)
 
-    def write(self, block: builder.Block, eqn: Any, operands: Sequence[str]) -> Any:
+    def write(self, block: builder.Block, eqn: Any, operands: list[str]) -> Any:
         """Writes an equation; returns what its rule would.
 
         Args:

@@ -35,7 +35,7 @@ def _has_odd_pair(text: str) -> bool:
     letters = text.encode()
     for first in (0, 1):
         pairs = np.frombuffer(letters, np.uint16, (len(letters) - first) // 2, first)
-        if any([(pairs == odd).any() for odd in _ODD_PAIRS]):
+        if any((pairs == odd).any() for odd in _ODD_PAIRS):
             return True
     return False
 
