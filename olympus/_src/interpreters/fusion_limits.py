@@ -588,7 +588,7 @@ def _keep_apart(
         if again_made:
             eqns.append(_barrier(again_made, eqn, replacements))
     outvars = [_read(replacements, v) for v in program.outvars]
-    apart = program.replace(eqns=eqns, outvars=outvars)
+    apart = program.replace(eqns=eqns, outvars=outvars, effects=program.effects)
     ir.inherit_result_types(apart, program)
     return ir.inherit_programs(apart, program)
 
