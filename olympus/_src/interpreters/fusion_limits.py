@@ -435,8 +435,8 @@ def _read_apart(
     for eqn in reversed(program.eqns):
         cost = eqn.primitive.cost
         if cost is None:  # an operation that is not fused reads and makes arrays
-            places.update(zip(eqn.outvars, eqn.outvars, strict=True))
-            places.update(zip(eqn.invars, eqn.invars, strict=True))
+            for v in (*eqn.outvars, *eqn.invars):
+                places[v] = v  # noqa: PERF403 - slower for the few that there are
             continue
         out = eqn.outvars[0]
         if cost is _EXPENSIVE and _cost(eqn, spread) is _EXPENSIVE:
