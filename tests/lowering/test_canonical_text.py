@@ -409,6 +409,18 @@ def test_unknown_forms_are_left_to_mlir(line):
     assert modules.canonical_text(module_of([line], "%arg0: tensor<3xf32>")) is None
 
 
+@pytest.mark.parametrize("line", [line for line in UNKNOWN if "add" in line])
+@pytest.mark.parametrize("before", ["%r = ", "%rr = "])  # at even and odd places
+def test_unknown_forms_are_found_in_long_texts(line, before):
+    usual = "stablehlo.negate %arg0 : tensor<3xf32>"
+    lines = [before + usual] + [f"%{i} = {usual}" for i in range(200)]
+    arguments = "%arg0: tensor<3xf32>"
+    known = modules.canonical_text(module_of(lines, arguments))
+    assert known.count("negate") == 201
+    lines.insert(100, line.replace("%0 ", "%200 "))
+    assert modules.canonical_text(module_of(lines, arguments)) is None
+
+
 MESH = 'sdy.mesh @mesh = <["AXIS"=1]>\n'
 OUTSIDE = [
     MESH.replace("AXIS", "ä") + module_of([]),

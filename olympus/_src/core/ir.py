@@ -7,6 +7,8 @@ by whoever holds it. `ClosedOlympuspr` carries their values.
 from __future__ import annotations
 
 import collections
+import itertools
+import operator
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
@@ -477,12 +479,33 @@ def result_types(program: Olympuspr) -> frozenset[Any]:
     return types
 
 
+def inherit_result_types(program: Olympuspr, source: Olympuspr) -> None:
+    """Says that the results in a program have the types of those in another one."""
+    program.derived("result types", lambda _: result_types(source))
+
+
 def _find_types(program: Olympuspr) -> frozenset[Any]:
-    return frozenset([v.aval for eqn in program.eqns for v in eqn.outvars])
+    return frozenset(map(_aval, results(program)))
+
+
+def operands(program: Olympuspr) -> Iterator[Atom]:
+    """The operands of all of a program's equations, without those within."""
+    return itertools.chain.from_iterable(map(_invars, program.eqns))
+
+
+def results(program: Olympuspr) -> Iterator[Var]:
+    """The results of all of a program's equations, without those within."""
+    return itertools.chain.from_iterable(map(_outvars, program.eqns))
+
+
+# Of large programs these are read often, and fastest without a loop in Python.
+_aval = operator.attrgetter("aval")
+_invars, _outvars = operator.attrgetter("invars"), operator.attrgetter("outvars")
+_primitive = operator.attrgetter("primitive")
 
 
 def _count_primitives(program: Olympuspr) -> Mapping[Any, int]:
-    return collections.Counter([eqn.primitive for eqn in program.eqns])
+    return collections.Counter(map(_primitive, program.eqns))
 
 
 def map_subprograms(

@@ -410,7 +410,7 @@ class Primitive(RuleDefinitions):
         if not self.rules_are_fixed:
             return self._infer(avals, params)
         try:
-            key = (avals, *params.items()) if params else avals
+            key = (avals, *params, *params.values()) if params else avals
             result = self.abstract_cache.get(key)
         except TypeError:  # a parameter that has no hash
             return self._infer(avals, params)

@@ -80,10 +80,11 @@ class JVPTrace(trace.Trace):
         outer = current.position
         if outer is None:  # one look at the stack serves all that the rule applies
             current.position = source_info.capture()
-        current.trace = self.parent
+        parent: Any = self.parent
+        current.trace = parent
         try:
             if not has_tangent and not p.is_always_followed:
-                return p.bind(*primals, **params)
+                return parent.process(p, args, params)
             spread = None
             if p.jvp_by_spread is not None and type(tangents[-1]) is not Zero:
                 spread = getattr(args[-1], "spread", None)
@@ -98,16 +99,18 @@ class JVPTrace(trace.Trace):
         finally:
             current.trace = self
             current.position = outer
-        if not p.multiple_results:
-            tracer = self.wrap(out, out_tangents)
-            if p is families.broadcast_in_dim_p and type(tracer) is JVPTracer:
-                self._note_spread(tracer, args[0], params)
-            return tracer
-        return [self.wrap(x, t) for x, t in zip(out, out_tangents, strict=True)]
+        if p.multiple_results:
+            return [self.wrap(x, t) for x, t in zip(out, out_tangents, strict=True)]
+        if type(out_tangents) is Zero:
+            return out
+        tracer = JVPTracer(self, out, out_tangents)
+        if p is families.broadcast_in_dim_p:
+            self._note_spread(tracer, args[0], params)
+        return tracer
 
     def _note_spread(self, tracer: JVPTracer, source: Any, params: Any) -> None:
         """Keeps what a value is repeated from, unless axes of a mesh divide it."""
-        if tracer._trace is self and tracer.aval.explicit is None:
+        if tracer.aval.explicit is None:
             tracer.spread = source, params
 
     def rule_by_spread(self, p: Any, primals: Any, tangents: Any, spread: Any) -> Any:
@@ -121,12 +124,7 @@ class JVPTrace(trace.Trace):
 
     def rule(self, p: Any, primals: Any, tangents: Any, params: Any) -> Any:
         """Results and their tangents."""
-        if p.jvp is None:
-            raise primitive.missing_rule(p, "jvp")
-        try:
-            return p.jvp(primals, tangents, **params)
-        except errors.ShardingTypeError:
-            return _jvp_divided(p, primals, tangents, params)
+        return _apply_jvp(p, primals, tangents, params)
 
     def split(self, x: Any) -> tuple[Any, Any]:
         """A value and its tangent."""
@@ -227,16 +225,21 @@ class TangentTape(partial_eval.DynamicOlympusprTrace):
     def process(self, p: Any, args: tuple[Any, ...], params: Any) -> Any:
         for x in args:
             if type(x) is partial_eval.DynamicOlympusprTracer and x._trace is self:
-                if self.splits and p.linearize is not None and p.stage is None:
+                if p.stage is not None:
+                    return p.stage(self, args, params)
+                if self.splits and p.linearize is not None:
                     return self._split_linear(p, args, params)
-                return super().process(p, args, params)
-        current.trace = self.parent
-        try:
-            return p.bind(*args, **params)
+                return self.record(p, args, params)
+        parent: Any = self.parent
+        current.trace = parent
+        try:  # what `bind` does to operands is done
+            return parent.process(p, args, params)
         finally:
             current.trace = self
 
     def lift(self, x: Any, where: str = "the function's result") -> Any:
+        if isinstance(x, trace.Tracer):
+            return self.lift_tracer(x, where)
         if type(x) in array_type.concrete_types():  # no need to wait for its value
             return self.const(x, x.aval)
         return super().lift(x, where)
@@ -326,7 +329,7 @@ class LinearizeTrace(JVPTrace):
             current.trace = self.tape
             return out, apply()
         current.trace = self.tape
-        return super().rule(p, primals, tangents, params)
+        return _apply_jvp(p, primals, tangents, params)
 
     def rule_by_spread(self, *args: Any) -> Any:
         current.trace = self.tape
@@ -480,7 +483,10 @@ def _cotangent_type(aval: Any) -> Any:
 def _accumulate(pending: dict[Any, Any], v: Any, ct: Any) -> None:
     if ct is None or type(ct) is Zero or type(v) is ir.Literal:
         return
-    ct = _give_cotangent_type(ct, v.aval)
+    aval = v.aval
+    explicit = getattr(getattr(ct, "aval", None), "explicit", None)
+    if explicit is not None or aval.explicit is not None:
+        ct = _give_cotangent_type(ct, aval)
     total = pending.get(v)
     pending[v] = ct if total is None else families.add_tangents(total, ct)
 
@@ -488,12 +494,20 @@ def _accumulate(pending: dict[Any, Any], v: Any, ct: Any) -> None:
 def _give_cotangent_type(ct: Any, aval: Any) -> Any:
     """A cotangent, divided along explicit axes of a mesh as the value itself is."""
     explicit = getattr(getattr(ct, "aval", None), "explicit", None)
-    if explicit is None and aval.explicit is None:
-        return ct
     expected = aval.to_cotangent().explicit
     if explicit is expected or aval.is_high or avals_.aval_of(ct).shape != aval.shape:
         return ct
     return sharding_constraints.give_type(ct, expected)
+
+
+def _apply_jvp(p: Any, primals: Any, tangents: Any, params: Any) -> Any:
+    """Results and their tangents, by the rule `jvp`."""
+    if p.jvp is None:
+        raise primitive.missing_rule(p, "jvp")
+    try:
+        return p.jvp(primals, tangents, **params)
+    except errors.ShardingTypeError:
+        return _jvp_divided(p, primals, tangents, params)
 
 
 def _jvp_divided(p: Any, primals: Any, tangents: Any, params: Any) -> Any:
@@ -556,7 +570,8 @@ def _run_known(
     for eqn in program.eqns:
         for v in eqn.invars:
             if v in linear:
-                linear.update(dict.fromkeys(eqn.outvars, unread))
+                for out in eqn.outvars:
+                    linear[out] = unread
                 if eqn.primitive.transpose_into is not None:
                     reads = linear.get(eqn.invars[0], unread)
                     part = eqn.outvars[0].aval.size
@@ -568,9 +583,9 @@ def _run_known(
             if eqn.scope is not scope:
                 scope = eqn.scope
                 current.scope = outer + scope
-            out = eqn.primitive.bind(*args, **eqn.params)
-            outs = out if eqn.primitive.multiple_results else [out]
-            known.update(zip(eqn.outvars, outs, strict=True))
+            results = eqn.primitive.bind(*args, **eqn.params)
+            results = results if eqn.primitive.multiple_results else [results]
+            known.update(zip(eqn.outvars, results, strict=True))
     current.scope = outer
     return linear
 
@@ -583,18 +598,25 @@ def _transpose_equation(
     parts: dict[Any, list[_Part]],
 ) -> None:
     """Moves cotangents from an equation's results to its linear operands."""
-    cts = [_complete(pending, parts, v) for v in eqn.outvars]
-    if all(type(ct) is Zero for ct in cts):
-        return
+    outvars = eqn.outvars
+    if parts or len(outvars) != 1:
+        cts = [_complete(pending, parts, v) for v in outvars]
+        if all(type(ct) is Zero for ct in cts):
+            return
+    else:  # as of most equations
+        ct = pending.pop(outvars[0], None)
+        if ct is None:
+            return
+        cts = [ct]
     p = eqn.primitive
     if p.transpose is None:
         raise primitive.missing_rule(p, "transpose", eqn.source)
-    args = [
-        v.val
-        if type(v) is ir.Literal
-        else (Linear(v.aval) if v in linear else known[v])
-        for v in eqn.invars
-    ]
+    args: list[Any] = []
+    for v in eqn.invars:
+        if type(v) is ir.Literal:
+            args.append(v.val)
+        else:
+            args.append(Linear(v.aval) if v in linear else known[v])
     if p.transpose_into is not None:
         v = eqn.invars[0]
         part = eqn, cts, args, linear.get(v), current.scope
@@ -641,39 +663,43 @@ def _add_operands(
 ) -> None:
     """Adds to the cotangents of an equation's operands, by its rule `transpose`."""
     p = eqn.primitive
-    operand_cts = _transpose_divided(p, cts, args, eqn.params)
+    try:
+        operand_cts = p.transpose(cts, *args, **eqn.params)
+    except errors.ShardingTypeError:
+        operand_cts = _transpose_undivided(p, cts, args, eqn.params)
     if not isinstance(operand_cts, (list, tuple)) or len(operand_cts) != len(args):
-        got = (
-            f"{len(operand_cts)}"
-            if isinstance(operand_cts, (list, tuple))
-            else repr(operand_cts)
-        )
-        raise TypeError(
-            f"{p.name}: its transpose rule must return a list of {len(args)} "
-            "cotangents, one for each operand (None for those that are known), got "
-            f"{got}"
-        )
+        raise _not_one_for_each(p, operand_cts, len(args))
     for v, x, ct in zip(eqn.invars, args, operand_cts, strict=True):
         if type(x) is Linear:
             _accumulate(pending, v, ct)
 
 
-def _transpose_divided(p: Any, cts: Any, args: Any, params: Any) -> Any:
-    """Operands' cotangents; the compiler divides what is between, if types do not tell.
+def _not_one_for_each(p: Any, operand_cts: Any, n: int) -> TypeError:
+    got = (
+        f"{len(operand_cts)}"
+        if isinstance(operand_cts, (list, tuple))
+        else repr(operand_cts)
+    )
+    return TypeError(
+        f"{p.name}: its transpose rule must return a list of {n} cotangents, one for "
+        f"each operand (None for those that are known), got {got}"
+    )
 
-    Nothing is ambiguous: cotangents are divided as the operands are.
+
+def _transpose_undivided(p: Any, cts: Any, args: Any, params: Any) -> Any:
+    """Operands' cotangents, where types do not tell how values between are divided.
+
+    The compiler divides them. Nothing is ambiguous: cotangents are divided as the
+    operands are.
     """
-    try:
-        return p.transpose(cts, *args, **params)
-    except errors.ShardingTypeError:
-        cts = [ct if type(ct) is Zero else _undivided(ct) for ct in cts]
-        args = [x if type(x) is Linear else _undivided(x) for x in args]
-        params = {
-            name: None if name in ("sharding", "out_sharding") else value
-            for name, value in params.items()
-        }
-        linear = [_undivided_type(x) if type(x) is Linear else x for x in args]
-        return p.transpose(cts, *linear, **params)
+    cts = [ct if type(ct) is Zero else _undivided(ct) for ct in cts]
+    args = [x if type(x) is Linear else _undivided(x) for x in args]
+    params = {
+        name: None if name in ("sharding", "out_sharding") else value
+        for name, value in params.items()
+    }
+    linear = [_undivided_type(x) if type(x) is Linear else x for x in args]
+    return p.transpose(cts, *linear, **params)
 
 
 def _undivided(x: Any) -> Any:

@@ -131,12 +131,12 @@ class BatchTrace(trace.Trace):
         dims: list[int | None] = []
         plain = True
         for x in args:
-            val, dim = x, None
+            dim = None
             if type(x) is BatchTracer:
-                val, dim = self.split(x)
+                x, dim = self.split(x)
                 if dim is not None:
                     plain = False
-            vals.append(val)
+            vals.append(x)
             dims.append(dim)
         if p.discharge is not None and discharge.is_needed(p, params):
             return discharge.apply(p, args, params)
@@ -144,10 +144,11 @@ class BatchTrace(trace.Trace):
         outer = current.position
         if outer is None:  # one look at the stack serves all that the rule applies
             current.position = source_info.capture()
-        current.trace = self.parent
+        parent: Any = self.parent
+        current.trace = parent
         try:
             if plain and not self._is_followed(p, params):
-                return p.bind(*vals, **params)
+                return parent.process(p, tuple(vals), params)
             if p.batch is None:
                 raise primitive.missing_rule(p, "batch")
             out, out_dims = p.batch(self.axis, vals, dims, **params)

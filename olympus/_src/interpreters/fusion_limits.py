@@ -258,24 +258,27 @@ class _Fusion:
         self.repeated: set[Any] = set()
         self.sizes: dict[Any, int] = {}
         self._rows: dict[Any, tuple[int, int | None, list[Any]]] = {}
-        self._enter(program.eqns, sums_repeat)
-        self._keep_joined(program.eqns)
+        joined = self._enter(program.eqns, sums_repeat)
+        self._keep_joined(joined)
 
     def roots(self) -> list[Any]:
         """The results of fused programs."""
         return [v for v in self.kept | self.repeated if v in self.sizes]
 
-    def _enter(self, eqns: Sequence[ir.Eqn], sums_repeat: bool) -> None:
+    def _enter(self, eqns: Sequence[ir.Eqn], sums_repeat: bool) -> list[ir.Eqn]:
+        """Notes makers, sizes and what is kept; the equations that read many parts."""
         # One loop over local names: each program that is lowered comes through here.
         makers, n_readers, kept = self.makers, self.n_readers, self.kept
         sizes, literal, apart = self.sizes, ir.Literal, self.apart
         spread = self.spread
         expensive: set[Any] = set()  # values with an expensive operation on their way
+        joined: list[ir.Eqn] = []
         for eqn in eqns:
             cost = eqn.primitive.cost
+            inputs = eqn.invars
             if cost is None:
                 fuses = sums_repeat and eqn.primitive.fuses_operands
-                for v in eqn.invars:
+                for v in inputs:
                     if type(v) is not literal and v not in kept:
                         is_repeated = fuses or self._is_narrow(v)
                         (self.repeated if is_repeated else kept).add(v)
@@ -285,13 +288,14 @@ class _Fusion:
                 continue
             if cost is _EXPENSIVE:
                 cost = _cost(eqn, spread)
+            if len(inputs) > _MOST_PARTS:
+                joined.append(eqn)
             costly: tuple[Any, ...] = ()
             size = eqn.primitive.n_operations
-            for v in eqn.invars:
-                part = sizes.get(v)
-                if part is not None:  # neither a literal, nor an argument
+            for v in inputs:
+                if v in sizes:  # neither a literal, nor an argument
                     if v not in kept:
-                        size += part
+                        size += sizes[v]
                     if v in expensive:
                         costly = (*costly, v)
             for out in eqn.outvars:
@@ -304,6 +308,7 @@ class _Fusion:
                         expensive.add(out)
                 else:  # it is made again for each reader, and what was costly is not
                     kept.update(costly)
+        return joined
 
     def _keep_joined(self, eqns: Sequence[ir.Eqn]) -> None:
         """Keeps the parts of arrays that are kept and joined of many parts.
@@ -311,7 +316,7 @@ class _Fusion:
         XLA copies such parts into the array: it makes each by a fused program of its
         own, and what several parts are made of in each of them.
         """
-        for eqn in [eqn for eqn in eqns if len(eqn.invars) > _MOST_PARTS]:
+        for eqn in eqns:
             if eqn.primitive.cost in _MOVES and eqn.outvars[0] in self.kept:
                 self.kept.update(v for v in eqn.invars if type(v) is not ir.Literal)
 
@@ -423,15 +428,15 @@ def _read_apart(
     What reads a value at several places may come together in one fused program, as
     `sin(x) * c + x` does: there the value is made once.
     """
-    # The fused program that reads a value, by its result.
+    # The fused program that reads a value, by its result. Literals may be among them.
     places = {v: v for v in program.outvars if type(v) is not ir.Literal}
     apart: set[Any] = set()
     literal = ir.Literal
     for eqn in reversed(program.eqns):
         cost = eqn.primitive.cost
         if cost is None:  # an operation that is not fused reads and makes arrays
-            places.update({v: v for v in eqn.outvars})
-            places.update({v: v for v in eqn.invars if type(v) is not literal})
+            for v in (*eqn.outvars, *eqn.invars):
+                places[v] = v  # noqa: PERF403 - slower for the few that there are
             continue
         out = eqn.outvars[0]
         if cost is _EXPENSIVE and _cost(eqn, spread) is _EXPENSIVE:
@@ -451,9 +456,10 @@ def _read_apart(
 
 
 def _count_readers(program: ir.Olympuspr) -> collections.Counter[Any]:
-    read = [v for eqn in program.eqns for v in eqn.invars if type(v) is not ir.Literal]
-    read += [v for v in program.outvars if type(v) is not ir.Literal]
-    return collections.Counter(read)
+    """How often each variable is read, and each literal, of which nobody asks."""
+    readers = collections.Counter(ir.operands(program))
+    readers.update(program.outvars)
+    return readers
 
 
 def _known_uniform(program: ir.Olympuspr) -> set[Any]:
@@ -561,11 +567,12 @@ def _keep_apart(
         eqns.append(eqn)
         if cost is None:
             continue
-        size, costly = eqn.primitive.n_operations, False
+        size, costly = eqn.primitive.n_operations, cost is _EXPENSIVE
         for v in eqn.invars:
             if v in sizes:  # neither a literal, nor an argument
                 size += sizes[v]
-                costly = costly or v in expensive
+                if v in expensive:
+                    costly = True
         again_made = []
         for v in eqn.outvars:
             again = n_readers.get(v, 0) > 1
@@ -576,12 +583,13 @@ def _keep_apart(
                     again_made.append(v)
                 continue
             sizes[v] = size
-            if costly or cost is _EXPENSIVE:
+            if costly:
                 expensive.add(v)
         if again_made:
             eqns.append(_barrier(again_made, eqn, replacements))
     outvars = [_read(replacements, v) for v in program.outvars]
-    apart = program.replace(eqns=eqns, outvars=outvars)
+    apart = program.replace(eqns=eqns, outvars=outvars, effects=program.effects)
+    ir.inherit_result_types(apart, program)
     return ir.inherit_programs(apart, program)
 
 

@@ -64,12 +64,11 @@ def _merge(program: ir.Olympuspr) -> ir.Olympuspr:
         return program
     sums = _Sums(program)
     sums_of_parts: dict[ir.Eqn, Any] = {}
-    for eqn in program.eqns:
-        if eqn.primitive is add_any_p:
-            terms = sums.terms(eqn)
-            groups = _group(map(sums.part_of, terms)) if terms else []
-            if groups:
-                sums_of_parts[eqn] = terms, groups
+    for eqn in sums.eqns:
+        terms = sums.terms(eqn)
+        groups = _group(map(sums.part_of, terms)) if terms else []
+        if groups:
+            sums_of_parts[eqn] = terms, groups
     if not sums_of_parts:
         return program
     writer = Rewriter()
@@ -82,11 +81,16 @@ def _merge(program: ir.Olympuspr) -> ir.Olympuspr:
 
 
 class _Sums:
-    """The sums in a program, and what they add."""
+    """The sums in a program, and what they add.
+
+    Attributes:
+      eqns: the sums.
+    """
 
     def __init__(self, program: ir.Olympuspr) -> None:
         kinds = add_any_p, pad_p
         makers = [eqn for eqn in program.eqns if eqn.primitive in kinds]
+        self.eqns = [eqn for eqn in makers if eqn.primitive is add_any_p]
         self._makers = {v: eqn for eqn in makers for v in eqn.outvars}
         self._readers = rewriting.readers_of(program, self._makers)
 

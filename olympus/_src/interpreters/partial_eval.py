@@ -32,6 +32,7 @@ from olympus._src.foundation import (
 )
 
 current = trace.current
+_new = object.__new__
 _SCALARS = (bool, int, float, complex)
 
 
@@ -94,20 +95,23 @@ class DynamicOlympusprTrace(trace.Trace):
         except (TypeError, ValueError) as error:
             trace.name_operands(error, args)
             raise
+        # Each operation of each program comes through here: what it makes is filled in
+        # without calls of `__init__`, which take as long as all the rest.
+        eqn = _new(ir.Eqn)
+        eqn.primitive, eqn.invars, eqn.params = p, atoms, params
+        eqn.effects, eqn.scope = effects_, current.scope
         position = current.position
-        if position is None:
-            position = source_info.capture()
-        if not p.multiple_results:
-            var = ir.Var(out)
-            self.eqns.append(
-                ir.Eqn(p, atoms, [var], params, effects_, position, current.scope)
-            )
-            return DynamicOlympusprTracer(self, var)
-        outvars = [ir.Var(aval) for aval in out]
-        self.eqns.append(
-            ir.Eqn(p, atoms, outvars, params, effects_, position, current.scope)
-        )
-        return [DynamicOlympusprTracer(self, v) for v in outvars]
+        eqn.source = source_info.capture() if position is None else position
+        self.eqns.append(eqn)
+        if p.multiple_results:
+            eqn.outvars = [ir.Var(aval) for aval in out]
+            return [DynamicOlympusprTracer(self, v) for v in eqn.outvars]
+        var = _new(ir.Var)
+        tracer = _new(DynamicOlympusprTracer)
+        var.aval = tracer.aval = out
+        tracer.variable, tracer._trace = var, self
+        eqn.outvars = [var]
+        return tracer
 
     def new_input(self, aval: Any) -> DynamicOlympusprTracer:
         """A tracer for one more input of the program."""
@@ -125,7 +129,7 @@ class DynamicOlympusprTrace(trace.Trace):
         if kind in _SCALARS:
             return ir.Literal(x, avals_.aval_of(x))
         if isinstance(x, trace.Tracer):
-            return self._lift_tracer(x, where)
+            return self.lift_tracer(x, where)
         aval = avals_.aval_of(x)
         if kind is refs.Ref or aval.is_high:
             return self.const(x, aval)
@@ -140,11 +144,13 @@ class DynamicOlympusprTrace(trace.Trace):
             return ir.Literal(_weak(value) if aval.weak_type else value, aval)
         return self.const(x, aval)
 
-    def _lift_tracer(self, x: trace.Tracer, where: str) -> Any:
+    def lift_tracer(self, x: trace.Tracer, where: str) -> Any:
+        """The atom that stands for a tracer: of this trace, or of one around it."""
         owner = x._trace
         if owner is self:
             return x.variable  # type: ignore[attr-defined]
-        if not _encloses(owner, self):
+        is_next = owner is self.parent and not owner.ended  # as most are
+        if not (is_next or _encloses(owner, self)):
             raise trace.leak_error(x, where)
         return self.const(x, x.aval)
 
@@ -416,22 +422,23 @@ def dce_olympuspr(
     rows = zip(program.invars, lives, strict=True)
     dead = {v for v, is_live in rows if not is_live and refs.is_ref_type(v.aval)}
     outvars = [v for v, used in zip(program.outvars, used_outputs, strict=True) if used]
-    needed = {v for v in outvars if type(v) is not ir.Literal}
+    needed = set(outvars)  # literals too, which nobody asks for
     live_eqns: list[ir.Eqn] = []
-    need, literal = needed.add, ir.Literal
+    has_effects = False
     for eqn in reversed(program.eqns):
-        is_used = not needed.isdisjoint(eqn.outvars)
-        if not is_used and (not eqn.effects or _changes_only(eqn, dead - needed)):
+        if needed.isdisjoint(eqn.outvars) and (
+            not eqn.effects or _changes_only(eqn, dead - needed)
+        ):
             continue
         if eqn.primitive.dce is not None:
             small_eqn = _dce_equation(eqn, [v in needed for v in eqn.outvars])
             if small_eqn is None:
                 continue
             eqn = small_eqn
+        if eqn.effects:
+            has_effects = True
         live_eqns.append(eqn)
-        for v in eqn.invars:
-            if type(v) is not literal:
-                need(v)
+        needed.update(eqn.invars)
     live_eqns.reverse()
     keep = [
         v in needed or force
@@ -447,7 +454,12 @@ def dce_olympuspr(
         return program, keep  # with what is known of it
     debug = _dce_debug_info(program.debug_info, keep, used_outputs)
     small = ir.Olympuspr(
-        program.constvars, invars, outvars, live_eqns, debug_info=debug
+        program.constvars,
+        invars,
+        outvars,
+        live_eqns,
+        effects=None if has_effects else effects.no_effects,
+        debug_info=debug,
     )
     return ir.inherit_programs(small, program), keep
 

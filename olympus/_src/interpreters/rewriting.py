@@ -73,6 +73,7 @@ class Rewriter:
     def __init__(self) -> None:
         self._eqns: list[ir.Eqn] = []
         self._replaced: dict[Any, Any] = {}
+        self._has_new_programs = False
 
     def keep(self, eqn: ir.Eqn) -> None:
         """Writes an equation, which reads what replaces its operands."""
@@ -99,6 +100,7 @@ class Rewriter:
         traced, consts = partial_eval.trace_to_olympuspr(
             lambda *args: [run(*args)], [v.aval for v in values], _INFO
         )
+        self._has_new_programs |= bool(ir.equations_with_programs(traced))
         env: dict[Any, Any] = dict(zip(traced.invars, values, strict=True))
         for v, x in zip(traced.constvars, consts, strict=True):
             env[v] = ir.Literal(np.asarray(x), v.aval)
@@ -114,5 +116,6 @@ class Rewriter:
         """The program with the equations so far, as far as something needs them."""
         outvars = list(map(self.read, program.outvars))
         written = program.replace(eqns=self._eqns, outvars=outvars)
-        used = [True] * len(outvars)
-        return partial_eval.dce_olympuspr(written, used, instantiate=True)[0]
+        if not self._has_new_programs:
+            ir.inherit_programs(written, program)
+        return partial_eval.dce_olympuspr(written, True, instantiate=True)[0]

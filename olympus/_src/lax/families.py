@@ -136,11 +136,13 @@ class _Elementwise(Primitive):
     """An operation on operands of one shape, to which axes of size 1 are repeated."""
 
     def bind(self, *args: Any, **params: Any) -> Any:
-        # Most have one operand, or two of one shape; this is part of every dispatch.
-        if len(args) > 1 and (
-            len(args) > 2
-            or getattr(args[0], "shape", ()) != getattr(args[1], "shape", ())
-        ):
+        # Most have one operand, or two of one shape, or with a scalar; this is part of
+        # every dispatch.
+        if len(args) == 2:
+            shape, other = getattr(args[0], "shape", ()), getattr(args[1], "shape", ())
+            if shape and other and shape != other:
+                args = repeat_ones(args)
+        elif len(args) > 2:
             args = repeat_ones(args)
         if current.join is not None and self.vary is None:
             args = current.join(args)

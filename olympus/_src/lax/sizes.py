@@ -13,6 +13,7 @@ from olympus._src.core import sizes as core_sizes
 from olympus._src.core.array_type import ArrayLike, Shape, SupportsDType
 from olympus._src.foundation import config, errors
 
+_INT = frozenset((int,))
 MAX_NARROW = 2**31 - 1  # the farthest position that int32 holds
 
 
@@ -26,7 +27,7 @@ def canonicalize_shape(shape: Any, where: str = "") -> tuple[int, ...]:
     Raises:
       TypeError: an entry is traced or is not an integer.
     """
-    if type(shape) is tuple and all(type(d) is int for d in shape):
+    if type(shape) is tuple and _INT.issuperset(map(type, shape)):
         return shape
     if isinstance(shape, trace.Tracer) or not names_several(shape):
         shape = [shape]

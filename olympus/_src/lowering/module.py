@@ -552,10 +552,10 @@ def lower_program(
         out = None
         if written is not None and not attributes:
             out = written.write(block, eqn, operands)
+        p = eqn.primitive
         if out is None:
-            rule = _rule(eqn.primitive)
-            out = rule(builder.Context(module, block, eqn), *operands, **eqn.params)
-        if eqn.primitive.multiple_results:
+            out = _rule(p)(builder.Context(module, block, eqn), *operands, **eqn.params)
+        if p.multiple_results:
             env.update(zip(eqn.outvars, out, strict=True))
         else:
             env[eqn.outvars[0]] = out

@@ -6,6 +6,7 @@ on something else: other functions of the module, the equation, the letters of a
 
 from __future__ import annotations
 
+import operator
 import re
 from collections.abc import Callable, Sequence
 from typing import Any, NoReturn
@@ -31,17 +32,25 @@ class Template:
         results: int | list[int],
         n_operands: int,
     ) -> None:
-        self._steps = steps
+        # What gives a line's names, the first of which is its own, from all there are.
+        self._steps = [
+            (step, what, _picker(*others) if step is _emit else others)
+            for step, what, others in steps
+        ]
         self._literals = literals
         self._results = results
         self.text: str | None = None
         if len(steps) == 1 and not literals and results == n_operands:
             step, text, places = steps[0]
-            if step is _emit and places == tuple(range(n_operands)):
-                self.text = f"%s = {text}"
+            if step is _emit and places == (n_operands, *range(n_operands)):
+                self.text = text
 
-    def write(self, block: builder.Block, operands: Sequence[str]) -> Any:
+    def write(self, block: builder.Block, names: list[str]) -> Any:
         """Writes the operations; returns the names of their results, as a rule does.
+
+        Args:
+          block: where they are written.
+          names: those of the operands, to which others are added.
 
         None, and nothing written, if an operand is another literal than when the
         template was made, and the rule has looked at it.
@@ -49,15 +58,17 @@ class Template:
         if self._literals:
             known = block.counter.literals
             for place, literal in self._literals.items():
-                if known.get(operands[place]) != literal:
+                if known.get(names[place]) != literal:
                     return None
-        names = list(operands)
         for step, what, others in self._steps:
             step(block, names, what, others)
         results = self._results
         if isinstance(results, int):
             return names[results]
         return [names[i] for i in results]
+
+
+_picker: Any = operator.itemgetter
 
 
 # -- what is noted ---------------------------------------------------------------------
@@ -67,8 +78,11 @@ class Template:
 _Step = tuple[Callable[[builder.Block, list[str], Any, Any], None], Any, Any]
 
 
-def _emit(block: builder.Block, names: list[str], text: str, places: Any) -> None:
-    names.append(block.emit(text % tuple([names[i] for i in places])))
+def _emit(block: builder.Block, names: list[str], text: str, pick: Any) -> None:
+    n = block.n
+    block.n = n + 1
+    names.append(f"{block.prefix}{n}")
+    block.lines.append(text % pick(names))
 
 
 def _emit_many(block: builder.Block, names: list[str], text: Any, places: Any) -> None:
@@ -195,7 +209,8 @@ class _Recorder(builder.Block):
         return names
 
     def emit(self, text: str) -> str:
-        return self.note(_emit, *_fill_in(text))[0]
+        plain, places = _fill_in(text)
+        return self.note(_emit, f"%s = {plain}", (self._n, *places))[0]
 
     def emit_many(self, text: str, count: int) -> list[Any]:
         if count == 1:

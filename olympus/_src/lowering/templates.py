@@ -14,6 +14,7 @@ the rules of users, and those of operations whose parameters are functions or pr
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Sequence
 from enum import Enum
 from typing import Any
@@ -43,27 +44,28 @@ class Templates:
     def __len__(self) -> int:
         return len(self._by_key)
 
-    def write(self, block: builder.Block, eqn: Any, operands: Sequence[str]) -> Any:
+    def write(self, block: builder.Block, eqn: Any, operands: list[str]) -> Any:
         """Writes an equation; returns what its rule would.
 
         Args:
           block: where it is written: no body of a reduction, and without attributes.
           eqn: the equation.
-          operands: names of its operands.
+          operands: names of its operands; may be added to.
 
         Returns:
           None where nothing was written, and the rule is to be called.
         """
-        p, params = eqn.primitive, eqn.params
-        rule = p.lower
-        if rule in self._called or not p.rules_are_fixed:
+        p, params, outs = eqn.primitive, eqn.params, eqn.outvars
+        if not p.rules_are_fixed:
             return None
-        outs: Any = eqn.outvars
-        outs = tuple([v.aval for v in outs]) if len(outs) != 1 else outs[0].aval
-        key: Any = (rule, outs, *[v.aval for v in eqn.invars])
+        kind = outs[0].aval if len(outs) == 1 else tuple(map(_aval, outs))
+        in_kinds = map(_aval, eqn.invars)
+        key: Any
         if params:  # of which 1, 1.0 and True are equal, and written in different ways
             values = params.values()
-            key = (*key, *params, *values, *map(type, values))
+            key = (p.lower, kind, *in_kinds, *params, *values, *map(type, values))
+        else:
+            key = (p.lower, kind, *in_kinds)
         try:
             template = self._by_key.get(key)
         except TypeError:  # a parameter that has no hash
@@ -85,6 +87,8 @@ class Templates:
         self, key: Any, block: builder.Block, eqn: Any, operands: Sequence[str]
     ) -> recording.Template | None:
         """A new template; None if there is none, or not yet."""
+        if key[0] in self._called:
+            return None
         if key not in self._by_key:
             is_ours = str(getattr(key[0], "__module__", "")).startswith("olympus._src.")
             if is_ours and all(map(_is_exact, eqn.params.values())):
@@ -119,6 +123,7 @@ def _is_position(value: Any) -> bool:
     return value is None or type(value) is int or isinstance(value, (np.dtype, Enum))
 
 
+_aval = operator.attrgetter("aval")
 _MOST = 4096  # of one kind of modules
 _kinds = caching.Bounded(16, "templates of operations")
 

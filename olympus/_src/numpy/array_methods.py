@@ -47,15 +47,13 @@ aval_of = avals.aval_of
 # -- operators -------------------------------------------------------------------------
 
 # Other classes that hold arrays take over by their own reflected operators.
-_KNOWN = (ArrayImpl, int, float, complex, bool, versions.JaxlibArray)
+_KNOWN = frozenset((ArrayImpl, int, float, complex, bool, versions.JaxlibArray))
 
 
 def _accepts(other: Any) -> bool:
-    return (
-        type(other) in _KNOWN
-        or isinstance(other, (Tracer, np.ndarray, np.generic, int, float, complex))
-        or array_protocol.is_array(other)
-    )
+    if isinstance(other, (Tracer, np.ndarray, np.generic, int, float, complex)):
+        return True
+    return type(other) in _KNOWN or array_protocol.is_array(other)
 
 
 _CONTAINERS = frozenset((list, tuple, set, dict))

@@ -250,9 +250,10 @@ def resolve_arrays(args: tuple[Any, ...]) -> tuple[Any, ...]:
     A trace looks for its values among the arguments; it would not see one that an
     object holds.
     """
-    if all(isinstance(x, PLAIN_TYPES) for x in args):
-        return args
-    return tuple([resolve(x) for x in args])
+    for x in args:
+        if not isinstance(x, PLAIN_TYPES):
+            return tuple([resolve(x) for x in args])
+    return args
 
 
 def resolve(x: Any) -> Any:

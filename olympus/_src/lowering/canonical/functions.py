@@ -10,6 +10,8 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+import numpy as np
+
 from olympus._src.lowering.canonical import generic_forms, operations
 from olympus._src.lowering.canonical.errors import UnknownForm
 from olympus._src.lowering.canonical.plain import SAME
@@ -17,16 +19,35 @@ from olympus._src.lowering.canonical.regions import Operation, Region, read
 
 # What MLIR prints in another way, and lowering does not write in most programs.
 _ODD = ("  ", " \n", "< ", "//", "loc(", "batching_dims = [] x []")
+_ODD_PAIRS = np.frombuffer(b"   \n< //c(", np.uint16)  # one in each but the last
+_LONG = 4096
+
+
+def _is_odd(text: str) -> bool:
+    """Whether a text has something of `_ODD`."""
+    if len(text) > _LONG and not _has_odd_pair(text):
+        return _ODD[-1] in text
+    return any(odd in text for odd in _ODD)
+
+
+def _has_odd_pair(text: str) -> bool:
+    """Whether a text has one of `_ODD_PAIRS`, for which NumPy looks faster."""
+    letters = text.encode()
+    for first in (0, 1):
+        pairs = np.frombuffer(letters, np.uint16, (len(letters) - first) // 2, first)
+        if any((pairs == odd).any() for odd in _ODD_PAIRS):
+            return True
+    return False
 
 
 def body(text: str, arguments: Sequence[str]) -> str:
     """The lines of a function, given the names of its arguments."""
-    if any(odd in text for odd in _ODD):
+    if _is_odd(text):
         raise UnknownForm("spaces, comments or places")
     names = _Names()
     for i, name in enumerate(arguments):
         if name != f"arg{i}":
-            names.new[name] = f"%arg{i}"
+            names.new[f"%{name}"] = f"%arg{i}"
     lines = text.lstrip("\n").split("\n")
     names.plain = '"' not in text and "{" not in text
     printed = names.region(lines, _Scope(0, len(arguments), 0, set()), "    ", True)
@@ -92,15 +113,16 @@ class _Names:
                 name, _, op, remaining = line.split(" ", 3)
             except ValueError:  # as of a return
                 name = op = remaining = ""
-            if same(op) is (": (" in remaining) and (
-                plain or ("{" not in line and '"' not in line)
-            ):
+            if (
+                same(op) is (": (" in remaining)
+                or (op.startswith("stablehlo.reduce(%") and " applies " in remaining)
+            ) and (plain or ("{" not in line and '"' not in line)):
                 names.append(name)
             elif op == "stablehlo.constant":
                 line, kind = operations.constant(line)
-                self.new[name[1:]] = f"%{scope.unique(kind)}"
+                self.new[name] = f"%{scope.unique(kind)}"
             else:
-                labels = operations.named_results(line)
+                labels = operations.named_results(line) if name.endswith(":2") else ()
                 if labels:
                     line = self.named(line, labels, scope)
                 elif line.startswith("%"):
@@ -120,39 +142,53 @@ class _Names:
         self.has_named = True
         name, _, remaining = line.partition(":2 = ")
         for i, label in enumerate(names):
-            self.new[f"{name[1:]}#{i}"] = f"%{scope.unique(label)}"
+            self.new[f"{name}#{i}"] = f"%{scope.unique(label)}"
         return f"{name}#0, {name}#1 = {remaining}"
 
     def number(self, names: list[str], scope: _Scope) -> None:
         """Names results in their order; those with these names already keep them."""
         first = scope.value
         scope.value += len(names)
-        wanted = [f"%{i}" for i in range(first, scope.value)]
+        wanted = _numbers(first, scope.value)
         if names != wanted:  # where an operation has several results, as in `%2:2`
             names = [n.partition(":")[0] if ":" in n else n for n in names]
         if names != wanted:
             pairs = zip(names, wanted, strict=True)
-            self.new.update([(old[1:], new) for old, new in pairs if old != new])
+            self.new.update({old: new for old, new in pairs if old != new})
 
     def arguments(self, region: Region, scope: _Scope, kind: str) -> None:
         """Names the arguments of a region: by number, or all by one name."""
         for name, _ in region.arguments:
             if kind == "arg":
-                self.new[name] = f"%{scope.unique(f'arg{scope.argument}')}"
+                self.new[f"%{name}"] = f"%{scope.unique(f'arg{scope.argument}')}"
                 scope.argument += 1
             else:
-                self.new[name] = f"%{scope.unique(kind)}"
+                self.new[f"%{name}"] = f"%{scope.unique(kind)}"
 
     def rename(self, text: str) -> str:
         """The text with the names that MLIR gives."""
-        own = not self.has_named and {name[0] for name in self.new} <= {"k", "r"}
+        own = not self.has_named and {name[1] for name in self.new} <= {"k", "r"}
         parts = (_OWN_NAME if own else _ANY_NAME).split(text)
         parts[1::2] = map(self.new.__getitem__, parts[1::2])
         return "".join(parts)
 
 
-_ANY_NAME = re.compile(r"%(\w+(?:#\d+)?)")
-_OWN_NAME = re.compile(r"%([kr]\w*)")
+_MOST_NUMBERS = 4096
+_known_numbers: list[str] = []
+
+
+def _numbers(first: int, end: int) -> list[str]:
+    """The names of results by their numbers."""
+    global _known_numbers
+    if end > _MOST_NUMBERS:
+        return [f"%{i}" for i in range(first, end)]
+    if end > len(_known_numbers):
+        _known_numbers = [f"%{i}" for i in range(2 * end)]
+    return _known_numbers[first:end]
+
+
+_ANY_NAME = re.compile(r"(%\w+(?:#\d+)?)")
+_OWN_NAME = re.compile(r"(%[kr]\w*)")
 
 
 class _NewNames(dict[str, str]):
@@ -160,7 +196,7 @@ class _NewNames(dict[str, str]):
 
     def __missing__(self, name: str) -> str:
         operation, separator, number = name.partition("#")
-        return f"{self[operation]}#{number}" if separator else f"%{name}"
+        return f"{self[operation]}#{number}" if separator else name
 
 
 # -- operations with regions -----------------------------------------------------------

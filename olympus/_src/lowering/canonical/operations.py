@@ -62,10 +62,7 @@ def line(text: str, in_function: bool) -> str:
         other = _CONVERSION.fullmatch(text)
         if other is not None and other[1] != other[2]:
             return text
-    if " = stablehlo.reduce(%" in text and " applies " in text:
-        if "{" not in text and '"' not in text:
-            return text
-    elif text.startswith('"', text.find("=") + 2 if text.startswith("%") else 0):
+    if text.startswith('"', text.find("=") + 2 if text.startswith("%") else 0):
         return generic_forms.short(generic_forms.parse(text))
     if text.startswith("func.return"):
         return text.removeprefix("func.")
