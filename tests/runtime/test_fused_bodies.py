@@ -37,7 +37,13 @@ def gradients(x):
     return olympus.grad(lambda x: (jnp.tanh(x * 3 + 1) ** 3).mean())(x)
 
 
-PROGRAMS = [loops, reductions, products, draws, gradients]
+def calls(x):
+    kind = olympus.ShapeDtypeStruct(x.shape, x.dtype)
+    y = olympus.pure_callback(lambda y: np.asarray(y) * 2, kind, jnp.tanh(x * 3) + 1)
+    return jnp.sin(y) * jnp.exp(-y) + jnp.cos(y * x)
+
+
+PROGRAMS = [loops, reductions, products, draws, gradients, calls]
 
 
 @pytest.fixture

@@ -301,7 +301,7 @@ def _fetch(
         return compiling.serialize(compile_again()) if again is None else again.program
 
     def load_whole() -> LoadedExecutable:
-        return compiling.load_serialized(serialize(), devices, built)
+        return compiling.load_serialized(serialize(), devices, built, callbacks)
 
     if is_short:
         return StoredProgram(loaded, serialize, load_whole), len(entry.short)
@@ -362,9 +362,10 @@ def _load_entry(
         return None
     # Its module, which would have said so, need not have been seen yet.
     cpu_kernels.prepare_for(entry.program)
-    if entry.short is not None and not callbacks:
+    if entry.short is not None:
         with contextlib.suppress(XlaRuntimeError):  # the whole program is there too
-            return entry, compiling.load_serialized(entry.short, devices, built), True
+            short = compiling.load_serialized(entry.short, devices, built, callbacks)
+            return entry, short, True
     try:
         loaded = compiling.load_serialized(entry.program, devices, built, callbacks)
     except XlaRuntimeError as error:
