@@ -361,7 +361,8 @@ def _load_entry(
     if entry is None:
         return None
     # Its module, which would have said so, need not have been seen yet.
-    cpu_kernels.prepare_for(entry.program)
+    # (Fusions call none of the functions that this looks for.)
+    cpu_kernels.prepare_for(entry.short or entry.program)
     if entry.short is not None:
         with contextlib.suppress(XlaRuntimeError):  # the whole program is there too
             short = compiling.load_serialized(entry.short, devices, built, callbacks)
