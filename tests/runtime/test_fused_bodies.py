@@ -1,4 +1,4 @@
-"""Programs without the bodies of their fusions run, and the whole ones describe them."""
+"""Programs without the bodies of fusions run, and the whole ones describe them."""
 
 from __future__ import annotations
 
