@@ -30,7 +30,7 @@ _INSTRUCTIONS, _ID, _ROOT, _IS_FUSED = 2, 5, 6, 7
 # Of an instruction.
 _NAME, _OPCODE, _SHAPE, _KIND, _TARGET, _NUMBER, _CALLED = 1, 2, 3, 11, 28, 35, 38
 
-# Fusions of these kinds are compiled to kernels. XLA reads bodies of custom ones anew.
+# Fusions of these kinds are compiled to kernels. XLA reads the bodies of custom ones.
 _COMPILED_KINDS = (b"kLoop", b"kInput", b"kOutput")
 _PLACEHOLDER = write(_OPCODE, b"custom-call") + write(_TARGET, b"left out")
 # Shorter forms are kept of programs of which so much is left out.
@@ -50,10 +50,10 @@ def leave_out(program: bytes) -> bytes | None:
     try:
         size, start = read_number(program, 0)
         start += size
-        rest = _change(program[start:], _MODULE, _shorten_module)
+        message = _change(program[start:], _MODULE, _shorten_module)
     except (ValueError, LookupError):
         return None
-    short = program[:start] + rest
+    short = program[:start] + message
     return short if len(program) - len(short) >= _LEAST_BYTES else None
 
 
