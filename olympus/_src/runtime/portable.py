@@ -22,7 +22,7 @@ def make_context() -> Any:
     from jaxlib.mlir import ir
 
     # The libraries without their modules in Python: these define a class for each
-    # operation (0.13 s), and MLIR imports one where somebody looks at an operation.
+    # operation (10 ms), and MLIR imports one where somebody looks at an operation.
     from jaxlib.mlir._mlir_libs import _chlo, _jax_mlir_ext, _sdy, _stablehlo
 
     context = ir.Context()
