@@ -9,7 +9,7 @@ import pytest
 
 import olympus
 import olympus.numpy as jnp
-from olympus import lax
+from olympus import lax, random
 from olympus._src.core import primitive
 from olympus._src.core.primitive import Exact
 from olympus._src.foundation import compiler_settings
@@ -201,6 +201,56 @@ def test_scalars_and_empty_arrays():
     assert (jnp.asarray(2) * 1.5).weak_type == (
         olympus.jit(lambda: 2 * 1.5)()
     ).weak_type
+
+
+KEYED = {
+    "split": lambda key: random.split(key, 3),
+    "split in rows": lambda key: random.split(key, (2, 3)),
+    "fold_in": lambda key: random.fold_in(key, 7),
+    "fold_in an array": lambda key: random.fold_in(key, jnp.uint32(2**32 - 1)),
+    "bits": lambda key: random.bits(key, (3, 50)),
+    "one number": lambda key: random.bits(key),
+    "bytes": lambda key: random.bits(key, (7,), "uint8"),
+    "no bits": lambda key: random.bits(key, (0, 2)),
+}
+
+
+@pytest.mark.parametrize("is_wide", [False, True])
+@pytest.mark.parametrize("name", KEYED)
+def test_functions_of_keys(name, is_wide, compiled_names):
+    with olympus.enable_x64(is_wide):
+        for seed in (0, 2**31 - 1):
+            key = random.key(seed)
+            raw = random.key_data(key)
+            for argument in (key, raw):
+                with by_numpy(False):
+                    olympus.clear_caches()
+                    want = KEYED[name](argument)
+                with by_numpy(True):
+                    olympus.clear_caches()
+                    compiled_names.clear()
+                    got = KEYED[name](argument)
+                    assert compiled_names == []
+                assert got.aval == want.aval
+                assert got.committed == want.committed
+                if want.dtype == key.dtype:
+                    got, want = random.key_data(got), random.key_data(want)
+                np.testing.assert_array_equal(got, want)
+
+
+def test_keys_that_numpy_made_are_used_by_compiled_programs():
+    first, second = random.split(random.key(1))
+    draw = olympus.jit(lambda key: random.normal(random.split(key)[0], (4,)))
+    with by_numpy(False):
+        olympus.clear_caches()
+        want = draw(random.split(random.key(1))[0])
+    np.testing.assert_array_equal(draw(first), want)
+    assert not np.array_equal(draw(second), want)
+
+
+def test_bits_of_other_generators_are_compiled(compiled_names):
+    random.bits(random.key(0, impl="rbg"), (3,))
+    assert compiled_names
 
 
 def test_every_exact_operation_has_a_reference():

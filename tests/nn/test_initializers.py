@@ -102,6 +102,15 @@ def test_initializers_under_jit_and_vmap():
     assert many.shape == (3, 4, 5)
 
 
+@pytest.mark.parametrize("n", [2, 3, 5, 7, 10, 50])
+@pytest.mark.parametrize("law", ["lecun_normal", "he_normal", "glorot_uniform"])
+def test_the_scale_is_rounded_as_under_jit(law, n):
+    draw = getattr(initializers, law)()
+    shape, key = (n, 4), random.key(3)
+    eager, jitted = draw(key, shape), olympus.jit(lambda key: draw(key, shape))(key)
+    np.testing.assert_array_equal(eager, jitted)
+
+
 @pytest.mark.parametrize("shape", [(6, 4), (4, 6), (2, 3, 4)])
 def test_orthogonal(shape):
     made = np.asarray(initializers.orthogonal(2.0)(KEY, shape)).reshape(-1, shape[-1])

@@ -580,7 +580,7 @@ class Compiled(native_calls.Caller, _Stage):
 
     def runtime_executable(self) -> Any:
         """The executable as the runtime holds it."""
-        return self._compiled.executable.loaded
+        return self._compiled.executable.whole
 
     @property
     def input_shardings(self) -> Any:

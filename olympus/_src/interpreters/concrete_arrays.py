@@ -373,10 +373,12 @@ def put_computed(rows: Sequence[tuple[Any, Any]]) -> list[ArrayImpl] | None:
     """
     arrays = []
     for value, aval in rows:
+        stored = aval.storage
         host = np.asarray(value, order="C")
-        if host.dtype != aval.dtype or host.shape != aval.shape:
+        if host.dtype != stored.dtype or host.shape != stored.shape:
             return None
-        arrays.append(placement.put(host, aval))
+        array = placement.put(host, stored)
+        arrays.append(array if stored is aval else with_aval(array, aval))
     return arrays
 
 

@@ -18,11 +18,11 @@ from typing import Any
 
 import numpy as np
 
-from olympus._src.core import avals, ir
+from olympus._src.core import avals, dtypes, ir
 from olympus._src.core.primitive import Exact
 from olympus._src.foundation import compiler_settings as compiler
 from olympus._src.foundation import config
-from olympus._src.interpreters import concrete_arrays, number_checks
+from olympus._src.interpreters import concrete_arrays, number_checks, partial_eval
 
 # Later calls are worth a compiled program. Of all programs that could be left to NumPy,
 # libraries' programs run nine tenths at most so often (see the decision).
@@ -106,6 +106,8 @@ class Plan:
     __slots__ = ("_constants", "_n", "_out_avals", "_outs", "_steps", "_used")
 
     def __init__(self, program: ir.Olympuspr) -> None:
+        if any(map(_is_on_keys, program.eqns)):
+            program = partial_eval.expand(program, "cpu")
         numbers = {var: n for n, var in enumerate(program.invars)}
         self._n = len(program.invars)
         elements = sum(_size_of(var.aval, _MOVED) for var in program.invars)
@@ -180,7 +182,7 @@ class Plan:
         for reference, ins, params, outs, check in self._steps:
             taken = [values[n] for n in ins]
             outputs = reference(*taken, **params)
-            results = outputs if type(outputs) is list else [outputs]
+            results = outputs if type(outputs) in (list, tuple) else [outputs]
             if check is not None and not check(taken, results):
                 return False
             for n, value in zip(outs, results, strict=True):
@@ -191,6 +193,12 @@ class Plan:
 _VARYING = object()
 
 
+def _is_on_keys(eqn: ir.Eqn) -> bool:
+    """Whether an operation takes random keys, which NumPy has as their words."""
+    kinds = (getattr(atom.aval, "dtype", None) for atom in (*eqn.invars, *eqn.outvars))
+    return any(map(dtypes.is_extended, kinds))
+
+
 def _fits(value: Any) -> bool:
     """Whether all integers in parameters have at most 64 bits."""
     if type(value) in (tuple, list):
@@ -198,10 +206,12 @@ def _fits(value: Any) -> bool:
     return type(value) is not int or -(2**63) <= value < 2**63
 
 
-def _size_of(aval: Any, dtypes: frozenset[Any]) -> int:
-    """The number of elements of a plain array of one of some dtypes."""
+def _size_of(aval: Any, kinds: frozenset[Any]) -> int:
+    """The number of elements of a plain array of some dtypes, or of words of keys."""
+    if type(aval) is avals.ShapedArray and dtypes.is_extended(aval.dtype):
+        aval = aval.storage
     plain = type(aval) is avals.ShapedArray and aval.explicit is None
-    if not plain or aval.dtype not in dtypes or aval.storage is not aval:
+    if not plain or aval.dtype not in kinds or aval.storage is not aval:
         raise _Refused
     if not all(type(n) is int and n <= _MAX_ELEMENTS for n in aval.shape):
         raise _Refused  # also sizes that other programs give, and of empty arrays

@@ -9,7 +9,7 @@ import numpy as np
 
 from olympus._src.core import avals, dtypes
 from olympus._src.core.array_type import Array, ArrayLike, DTypeLike, Placement, Shape
-from olympus._src.core.primitive import Cost, Primitive
+from olympus._src.core.primitive import Cost, Exact, Primitive
 from olympus._src.core.symbolic_values import Zero
 from olympus._src.lax import (
     concatenation,
@@ -117,6 +117,7 @@ threefry2x32_p = Primitive(
     jvp=_no_tangents,
     batch=_threefry_batch,
     reference=_threefry_reference,
+    exact=Exact.INTEGERS,
     cost=Cost.BITS,
     n_operations=_GROUPS * (4 * 6 + 3),
     may_make_nan=False,

@@ -389,6 +389,9 @@ def variance_scaling(
         size = _divisor(mode, fan_in, fan_out)
         nothing = not isinstance(size, trace.Tracer) and size == 0
         variance = 0.0 if nothing else scale / size
+        if distribution == "truncated_normal":
+            deviation = _cut_deviation(dtype)
+            return _cut_of_variance(key, variance, deviation, shape=shape, dtype=dtype)
         return _of_variance(
             key, variance, shape=shape, dtype=dtype, distribution=distribution
         )
@@ -410,14 +413,30 @@ def _of_variance(
     is_complex = dtypes.kind(dtype) == "c"
     if distribution == "normal":
         return lax.mul(draw_normal(key, shape, dtype), lax.sqrt(variance))
-    if distribution == "uniform" and is_complex:
-        return lax.mul(_complex_uniform(key, shape, dtype), lax.sqrt(variance))
-    if distribution == "uniform":
-        bound = lax.sqrt(lax.mul(number(3, dtype), variance))
-        return lax.mul(draw_uniform(key, shape, dtype, -1.0, 1.0), bound)
-    left = _COMPLEX_CUT_DEVIATION if is_complex else _CUT_DEVIATION
-    factor = lax.div(lax.sqrt(variance), number(left, dtype))
     if is_complex:
+        return lax.mul(_complex_uniform(key, shape, dtype), lax.sqrt(variance))
+    bound = lax.sqrt(lax.mul(number(3, dtype), variance))
+    return lax.mul(draw_uniform(key, shape, dtype, -1.0, 1.0), bound)
+
+
+def _cut_deviation(dtype: Any) -> Any:
+    is_complex = dtypes.kind(dtype) == "c"
+    return _COMPLEX_CUT_DEVIATION if is_complex else _CUT_DEVIATION
+
+
+@one_program
+def _cut_of_variance(
+    key: Any, variance: Any, deviation: Any, *, shape: Any, dtype: Any
+) -> Any:
+    """Weights within two standard deviations.
+
+    `deviation` is what cutting leaves of the standard deviation. It is an operand:
+    XLA would multiply by the reciprocal of a constant, which rounds otherwise.
+    """
+    factor = lax.div(
+        lax.sqrt(lax.convert(variance, dtype)), lax.convert(deviation, dtype)
+    )
+    if dtypes.kind(dtype) == "c":
         return lax.mul(_complex_cut_normal(key, shape, dtype), factor)
     low, high = number(-2, dtype), number(2, dtype)
     return lax.mul(draw_truncated_normal(key, low, high, shape, dtype), factor)

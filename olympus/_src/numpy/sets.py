@@ -254,7 +254,7 @@ def _unique_sized(ar: Any, *fills: Any, size: int, equal_nan: bool, axis: Axis) 
     inverse = at.IndexUpdateHelper(families.full_like(order, 0))[order].set(rank)
     counts = lax.sub(ends, starts)
     some = lax.lt(starts, lax.size_value(n, kind))
-    safe = lax.min_(starts, lax.size_value(n - 1, kind))
+    safe = lax.min_(lax.size_value(n - 1, kind), starts)
     values = indexing.getitem(ordered, (safe,))
     index = indexing.getitem(order, (safe,))
     if fills:
@@ -466,7 +466,7 @@ def _isin(element: Any, values: Any, *, invert: bool) -> Any:
     line = lax_sorting.sort(shaping.reshape(values, (n,)))
     where = searching.binary_search(line, x, "left")
     kind = aval_of(where).dtype
-    near = indexing.getitem(line, (lax.min_(where, lax.size_value(n - 1, kind)),))
+    near = indexing.getitem(line, (lax.min_(lax.size_value(n - 1, kind), where),))
     is_member = promotion.strong(lax.eq(near, x))
     return lax.bitwise_not(is_member) if invert else is_member
 

@@ -13,7 +13,7 @@ import numpy as np
 
 from olympus._src.core import array_type, avals, dtypes, trace
 from olympus._src.core.array_type import Array, ArrayLike, DTypeLike, KeyArray
-from olympus._src.core.primitive import Primitive, takes_primitive
+from olympus._src.core.primitive import Exact, Primitive, takes_primitive
 from olympus._src.core.sizes import as_size
 from olympus._src.foundation import config, user_warnings
 from olympus._src.interpreters import concrete_arrays, evaluate
@@ -209,6 +209,8 @@ random_wrap_p: Any = _define_primitive(
     abstract=_wrap_abstract,
     key_reuse=_make_keys,
     lower=lambda ctx, x, *, impl: x,
+    reference=lambda words, *, impl: words,
+    exact=Exact.MOVES,
     impl=_wrap_eagerly,
     batch=_wrap_batch,
 )
@@ -228,6 +230,8 @@ random_unwrap_p = _define_primitive(
     shard=sharding_rules.with_words,
     abstract=_unwrap_abstract,
     lower=lambda ctx, x: x,
+    reference=lambda words: words,
+    exact=Exact.MOVES,
     impl=_unwrap_eagerly,
 )
 

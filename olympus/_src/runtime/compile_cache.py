@@ -6,6 +6,7 @@ it is reported once and the program is compiled, as it would be without a cache.
 
 from __future__ import annotations
 
+import contextlib
 import itertools
 import os
 import threading
@@ -19,6 +20,7 @@ from olympus._src.runtime import (
     client,
     compiling,
     cpu_kernels,
+    fused_bodies,
     prefetch,
     private_folder,
     shardings,
@@ -276,7 +278,7 @@ def _fetch(
     ready = ready or _load_entry(cache, key, devices, built, callbacks)
     if ready is None:
         return None
-    entry, loaded = ready
+    entry, loaded, is_short = ready
     seconds = time.perf_counter() - start
     saved = float(entry.fields["compile_s"])
     events.record_event(_EVENTS + "cache_hits")
@@ -298,6 +300,11 @@ def _fetch(
         again = _read(cache, key)
         return compiling.serialize(compile_again()) if again is None else again.program
 
+    def load_whole() -> LoadedExecutable:
+        return compiling.load_serialized(serialize(), devices, built, callbacks)
+
+    if is_short:
+        return StoredProgram(loaded, serialize, load_whole), len(entry.short)
     return StoredProgram(loaded, serialize), len(entry.program)
 
 
@@ -346,18 +353,26 @@ def _load_entry(
     built: Any,
     callbacks: Sequence[Callable[..., Any]] = (),
 ) -> Any:
-    """An entry and its loaded program; None if it is not there or no good."""
+    """An entry, its loaded program, and whether that is of the short form.
+
+    None if it is not there or no good.
+    """
     entry = _read(cache, key)
     if entry is None:
         return None
     # Its module, which would have said so, need not have been seen yet.
-    cpu_kernels.prepare_for(entry.program)
+    # (Fusions call none of the functions that this looks for.)
+    cpu_kernels.prepare_for(entry.short or entry.program)
+    if entry.short is not None:
+        with contextlib.suppress(XlaRuntimeError):  # the whole program is there too
+            short = compiling.load_serialized(entry.short, devices, built, callbacks)
+            return entry, short, True
     try:
         loaded = compiling.load_serialized(entry.program, devices, built, callbacks)
     except XlaRuntimeError as error:
         _report(cache.path(key), f"is replaced: {error}", error)
         return None
-    return entry, loaded
+    return entry, loaded, False
 
 
 def _read(cache: DiskCache, key: str) -> Entry | None:
@@ -416,8 +431,9 @@ def _keep(
         "device": device.device_kind,
         "parts": parts(),
     }
+    short = fused_bodies.leave_out(program) if device.platform == "cpu" else None
     try:
-        cache.write(key, fields, program)
+        cache.write(key, fields, program, short)
     except FileNotFoundError:
         with _lock:  # the folder was removed: the next program makes it again
             _opened.clear()

@@ -20,7 +20,7 @@ from olympus._src.runtime import prefetch, private_folder
 
 KIND = "compiled program"
 VERSIONS = range(1, 2)
-_SECTION = "executable"
+_SECTION, _SHORT_SECTION = "executable", "short"
 
 _SUFFIX = ".program"
 TEMPORARY = ".writing-"
@@ -47,10 +47,13 @@ class Entry(NamedTuple):
     Attributes:
       fields: what was noted of it: key, name, seconds to compile, ...
       program: the serialised executable.
+      short: the same without what only descriptions of it need; None where there is
+        no such form.
     """
 
     fields: dict[str, Any]
     program: bytes
+    short: bytes | None = None
 
 
 class File(NamedTuple):
@@ -121,16 +124,27 @@ class DiskCache:
             pass
         return entry
 
-    def write(self, key: str, fields: dict[str, Any], program: bytes) -> None:
+    def write(
+        self,
+        key: str,
+        fields: dict[str, Any],
+        program: bytes,
+        short: bytes | None = None,
+    ) -> None:
         """Keeps a program, in place of what is there.
+
+        Args:
+          key: what it is kept under.
+          fields, program, short: see `Entry`.
 
         Raises:
           OSError: there is no room for it, or the folder cannot be written.
         """
+        sections = {_SECTION: program}
+        if short is not None:
+            sections[_SHORT_SECTION] = short
         data = container.pack(
-            container.Container(
-                KIND, VERSIONS[-1], {**fields, "key": key}, {_SECTION: program}
-            )
+            container.Container(KIND, VERSIONS[-1], {**fields, "key": key}, sections)
         )
         number = f"{os.getpid()}-{time.time_ns():x}-{next(self._numbers)}"
         temporary = os.path.join(self.folder, TEMPORARY + number)
@@ -257,7 +271,8 @@ def decode_entry(data: bytes, key: str) -> Entry:
         or _SECTION not in parts.sections
     ):
         raise Damaged(f"{KIND}: it lacks what every entry has")
-    return Entry(fields, parts.sections[_SECTION])
+    sections = parts.sections
+    return Entry(fields, sections[_SECTION], sections.get(_SHORT_SECTION))
 
 
 def _occupied_bytes(status: os.stat_result) -> int:

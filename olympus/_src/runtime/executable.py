@@ -444,6 +444,11 @@ class Executable:
         return _loaded_executable(self._program)
 
     @property
+    def whole(self) -> LoadedExecutable:
+        """The executable of jaxlib that has all instructions, to look at."""
+        return _whole_executable(self._program)
+
+    @property
     def sharding(self) -> Any:
         """Where results go: the sharding of the first, or of its device."""
         if self.shardings:
@@ -469,14 +474,14 @@ class Executable:
     def cost_analysis(self) -> dict[str, float] | None:
         """XLA's estimate of the cost, by name; None where the platform gives none."""
         try:
-            return dict(self.loaded.cost_analysis())
+            return dict(self.whole.cost_analysis())
         except XlaRuntimeError:
             return None
 
     def memory_analysis(self) -> Any:
         """XLA's account of memory; None where the platform gives none."""
         try:
-            return self.loaded.get_compiled_memory_stats()
+            return self.whole.get_compiled_memory_stats()
         except XlaRuntimeError:
             return None
 
@@ -670,7 +675,7 @@ def chosen_shardings(program: Program) -> tuple[list[Any] | None, list[Any] | No
 
 def optimized_text(program: Program) -> str:
     """The optimised program in XLA's HLO."""
-    modules = _loaded_executable(program).hlo_modules()
+    modules = _whole_executable(program).hlo_modules()
     return "\n\n".join([m.to_string() for m in modules])
 
 
@@ -731,6 +736,13 @@ def deserialize(
     built = compiling.compile_options(options, chosen, 1, len(chosen))
     loaded = compiling.load_serialized(data, device_list, built, host_callbacks)
     return StoredProgram(loaded, lambda: data)
+
+
+def _whole_executable(program: Program) -> LoadedExecutable:
+    """The executable that has all instructions."""
+    if isinstance(program, (CallbackProgram, StoredProgram)):
+        return program.whole()
+    return _loaded_executable(program)
 
 
 def _loaded_executable(program: Program) -> LoadedExecutable:

@@ -20,15 +20,17 @@ def make_context() -> Any:
     """A new MLIR context that knows the dialects of lowered modules."""
     # Late: these load MLIR's libraries, which most programs never need.
     from jaxlib.mlir import ir
-    from jaxlib.mlir._mlir_libs import _jax_mlir_ext
-    from jaxlib.mlir.dialects import chlo, sdy, stablehlo
+
+    # The libraries without their modules in Python: these define a class for each
+    # operation (10 ms), and MLIR imports one where somebody looks at an operation.
+    from jaxlib.mlir._mlir_libs import _chlo, _jax_mlir_ext, _sdy, _stablehlo
 
     context = ir.Context()
     registry = ir.DialectRegistry()
     _jax_mlir_ext.register_dialects(registry)
     context.append_dialect_registry(registry)
     context.load_all_available_dialects()
-    for dialect in (stablehlo, chlo, sdy):
+    for dialect in (_stablehlo, _chlo, _sdy):
         dialect.register_dialect(context)
     return context
 

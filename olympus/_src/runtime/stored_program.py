@@ -16,14 +16,28 @@ class StoredProgram:
     """A program that jaxlib loaded from bytes.
 
     Attributes:
-      loaded: the executable of jaxlib.
+      loaded: the executable of jaxlib, for running.
       serialize: gives bytes from which it can be loaded again.
+      load_whole: loads it with all that it says of itself; None where `loaded` says it.
     """
 
-    __slots__ = ("loaded", "serialize")
+    __slots__ = ("_load_whole", "_whole", "loaded", "serialize")
 
     def __init__(
-        self, loaded: LoadedExecutable, serialize: Callable[[], bytes]
+        self,
+        loaded: LoadedExecutable,
+        serialize: Callable[[], bytes],
+        load_whole: Callable[[], LoadedExecutable] | None = None,
     ) -> None:
         self.loaded = loaded
         self.serialize = serialize
+        self._load_whole = load_whole
+        self._whole: LoadedExecutable | None = None
+
+    def whole(self) -> LoadedExecutable:
+        """The executable for descriptions: its instructions, their cost and memory."""
+        if self._load_whole is None:
+            return self.loaded
+        if self._whole is None:
+            self._whole = self._load_whole()
+        return self._whole

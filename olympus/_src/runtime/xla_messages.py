@@ -1,4 +1,4 @@
-"""Reading of XLA's messages, which are in Protocol Buffers' wire format.
+"""Reading and writing of XLA's messages, which are in Protocol Buffers' wire format.
 
 Of a message only field numbers and plain values are known here; which fields there are
 says who reads them. (https://protobuf.dev/programming-guides/encoding)
@@ -6,6 +6,7 @@ says who reads them. (https://protobuf.dev/programming-guides/encoding)
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 # What each field of a message has, in order: numbers, and bytes of texts and messages.
@@ -26,20 +27,20 @@ def read_number(data: bytes, at: int) -> tuple[int, int]:
         shift += 7
 
 
-def read(data: bytes) -> Fields:
-    """The fields of a message.
+def walk(data: bytes) -> Iterator[tuple[int, Any, int, int]]:
+    """The number, value, start and end of each field of a message, in order.
 
     Raises:
       ValueError: the bytes are no message.
     """
-    fields: Fields = {}
     at = 0
     try:
         while at < len(data):
+            start = at
             tag, at = read_number(data, at)
             kind = tag & 7
+            value: Any
             if kind == _VARINT:
-                value: Any
                 value, at = read_number(data, at)
             elif kind == _BYTES:
                 size, at = read_number(data, at)
@@ -49,12 +50,39 @@ def read(data: bytes) -> Fields:
                 value, at = data[at : at + size], at + size
             else:
                 raise ValueError(f"a message has a field of kind {kind}")
-            fields.setdefault(tag >> 3, []).append(value)
+            if at <= len(data):
+                yield tag >> 3, value, start, at
     except IndexError:
         at = len(data) + 1
     if at > len(data):
         raise ValueError("a message ends too early")
+
+
+def read(data: bytes) -> Fields:
+    """The fields of a message.
+
+    Raises:
+      ValueError: the bytes are no message.
+    """
+    fields: Fields = {}
+    for field, value, _, _ in walk(data):
+        fields.setdefault(field, []).append(value)
     return fields
+
+
+def write(field: int, value: bytes) -> bytes:
+    """A field that holds bytes, a text or a message."""
+    return write_number(field << 3 | _BYTES) + write_number(len(value)) + value
+
+
+def write_number(number: int) -> bytes:
+    """An unsigned number in groups of seven bits."""
+    groups = bytearray()
+    while number > 0x7F:
+        groups.append(number & 0x7F | 0x80)
+        number >>= 7
+    groups.append(number)
+    return bytes(groups)
 
 
 def number(fields: Fields, field: int) -> int:
