@@ -81,6 +81,7 @@ def test_rules_of_users_get_tuples():
     olympus.vmap(lambda x: p.bind(x, 1.0))(np.ones(2, np.float32))
     assert len(seen) == 4
     assert all(type(x) is tuple for x in seen)
+    assert all(x.dtype == np.float32 and x.weak_type for x in seen[0])
 
 
 def test_an_implementation_alone():

@@ -172,7 +172,7 @@ def test_rules_are_told_the_axis():
     public_batching.fancy_primitive_batchers[p] = rule
     assert public_batching.axis_primitive_batchers[p] is rule
     close(olympus.vmap(p.bind, 1, axis_name="n", spmd_axis_name="m")(X), X.T * 2)
-    assert seen == [("n", 3, ("m",), [1])]
+    assert seen == [("n", 3, ("m",), (1,))]
     assert lax.psum_p in public_batching.axis_primitive_batchers
 
 

@@ -139,5 +139,5 @@ def test_rules_of_five_arguments():
     batching.axis_primitive_batchers[p] = rule
     out = olympus.vmap(p.bind, axis_name="i")(np.arange(3.0))
     np.testing.assert_array_equal(out, [0, 2, 4])
-    assert seen == [(3, "i", None, [0])]
+    assert seen == [(3, "i", None, (0,))]
     assert batching.axis_primitive_batchers[p] is rule

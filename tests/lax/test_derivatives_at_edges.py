@@ -62,6 +62,22 @@ def test_windows_with_holes_are_refused():
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize(("dtype", "error"), [("float16", 6e-4), ("bfloat16", 4e-3)])
+def test_sinc_of_narrow_floats(dtype, error):
+    x = onp.linspace(-3, 3, 101).astype(dtype)
+    wide = np.asarray(x).astype(np.float64)
+    close = wide[wide != 0]
+    slope = olympus.vmap(olympus.grad(onp.sinc))(x)
+    assert slope.dtype == dtype
+    np.testing.assert_allclose(onp.sinc(x).astype("float32"), np.sinc(wide), atol=error)
+    np.testing.assert_allclose(
+        slope[wide != 0].astype("float32"),
+        (np.cos(np.pi * close) - np.sinc(close)) / close,
+        atol=error,
+    )
+    assert (slope[wide == 0] == 0).all()
+
+
 def test_sinc_far_out():
     slope = olympus.vmap(olympus.grad(onp.sinc))
     far = np.float32([0, 1e19, -3e19, 1e30, 1e38])

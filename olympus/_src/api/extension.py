@@ -163,9 +163,16 @@ remat_allowed_effects = EffectTypes("in_remat")
 
 
 def _jvp_rule(p: Any, rule: Any) -> Any:
+    """A rule that is given arrays for numbers of Python, of whose dtype it may ask."""
     return lambda primals, tangents, **params: rule(
-        tuple(primals), tuple(tangents), **params
+        tuple(map(_as_array, primals)), tuple(map(_as_array, tangents)), **params
     )
+
+
+def _as_array(x: Any) -> Any:
+    if type(x) in (bool, int, float, complex):
+        return concrete_arrays.as_array(x)
+    return x
 
 
 def _transpose_rule(p: Any, rule: Any) -> Any:

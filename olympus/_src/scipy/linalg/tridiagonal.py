@@ -93,16 +93,19 @@ def _bisect(d: Any, e: Any, first: int, last: int) -> Any:
         """A pivot by which to divide; of none that is small the sign is known."""
         return selection.where(arithmetic.absolute(pivot) < least, -least, pivot)
 
+    def is_below(pivot: Any) -> Any:
+        return (pivot < 0).astype(numbers.dtype)
+
     def count_below(x: Any) -> Any:
         pivot = guard(d[0] - x)
-        count = (pivot < 0).astype(numbers.dtype)
 
         def next_row(i: Any, state: Any) -> Any:
             pivot, count = state
             pivot = guard(d[i + 1] - x - squares[i] / pivot)
-            return pivot, count + (pivot < 0)
+            return pivot, count + is_below(pivot)
 
-        return loops.fori_loop(0, squares.size, next_row, (pivot, count))[1]
+        start = pivot, is_below(pivot)
+        return loops.fori_loop(0, squares.size, next_row, start)[1]
 
     def halve(_: Any, ends: Any) -> Any:
         low, high = ends
