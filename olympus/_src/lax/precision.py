@@ -20,9 +20,7 @@ from olympus._src.lowering import types
 class Precision(enum.Enum):
     """How exactly contractions of floats are computed, where hardware has a choice."""
 
-    DEFAULT = 0
-    HIGH = 1
-    HIGHEST = 2
+    DEFAULT, HIGH, HIGHEST = range(3)
 
     @classmethod
     def _missing_(cls, value: object) -> Precision | None:
