@@ -23,11 +23,11 @@ def pure(x):
     return olympus.pure_callback(double, TYPE, x, vmap_method="sequential")
 
 
-def ordered(x):
+def call_in_order(x):
     return io_callback(double, TYPE, x, ordered=True)
 
 
-def printed(x):
+def print_in_order(x):
     olympus.debug.print("{}", x, ordered=True)
     return 2 * x
 
@@ -41,10 +41,10 @@ def on_one_device(f):
 FUNCTIONS = {
     "pure": pure,
     "unordered": lambda x: io_callback(double, TYPE, x),
-    "ordered": ordered,
-    "printed": printed,
+    "in order": call_in_order,
+    "printed in order": print_in_order,
     "in a jitted function": lambda x: olympus.jit(pure)(x),
-    "in a loop": lambda x: lax.fori_loop(0, 2, lambda i, x: ordered(x), x) / 2,
+    "in a loop": lambda x: lax.fori_loop(0, 2, lambda i, x: call_in_order(x), x) / 2,
     "in a branch": lambda x: lax.cond(x.sum() > 0, pure, jnp.sin, x),
     "beside a sum": lambda x: lax.psum(pure(x), "x") + lax.axis_index("x"),
     "inside of another": lambda x: on_one_device(pure)(x),

@@ -56,7 +56,7 @@ def folder(tmp_path):
     compile_cache.reset()
 
 
-def compiled(function):
+def compile_again(function):
     """The function compiled in a new place, as another process would."""
     olympus.clear_caches()
     return olympus.jit(lambda x: function(x)).lower(X).compile()
@@ -66,7 +66,7 @@ def compiled(function):
 def test_a_shorter_program_does_the_same_and_describes_the_whole(
     function, folder, monkeypatch
 ):
-    first = compiled(function)
+    first = compile_again(function)
     lengths = []
     load = compiling.load_serialized
 
@@ -75,7 +75,7 @@ def test_a_shorter_program_does_the_same_and_describes_the_whole(
         return load(data, *args)
 
     monkeypatch.setattr(compiling, "load_serialized", note)
-    second = compiled(function)
+    second = compile_again(function)
     assert len(lengths) == 1  # the program was on disk, and loaded once
     for a, b in zip(
         olympus.tree.leaves(first(X)), olympus.tree.leaves(second(X)), strict=True
@@ -98,12 +98,14 @@ def test_a_shorter_program_does_the_same_and_describes_the_whole(
 
 def test_the_whole_program_is_loaded_where_the_shorter_one_fails(folder, monkeypatch):
     monkeypatch.setattr(fused_bodies, "leave_out", lambda program: b"nonsense")
-    want = np.asarray(compiled(products)(X))
-    np.testing.assert_array_equal(compiled(products)(X), want)
+    want = np.asarray(compile_again(products)(X))
+    np.testing.assert_array_equal(compile_again(products)(X), want)
 
 
 def test_bodies_are_left_out_once(folder):
-    short = fused_bodies.leave_out(compiled(products)._compiled.executable.serialize())
+    short = fused_bodies.leave_out(
+        compile_again(products)._compiled.executable.serialize()
+    )
     assert short is not None
     assert b"left out" in short
     assert fused_bodies.leave_out(short) is None

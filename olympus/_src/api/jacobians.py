@@ -250,7 +250,7 @@ def _apply_to_basis(linear: Callable[..., Any], avals: Sequence[Any]) -> list[An
 
     axis = batching.AxisData(None, count)
     outs, dims = batching.batch(
-        nonzero_rows, axis, _basis(avals, count), [0] * len(avals)
+        nonzero_rows, axis, make_basis(avals, count), [0] * len(avals)
     )
     nonzero = iter(map(families.at_front, [axis] * len(outs), outs, dims))
     return [next(nonzero) if z is None else z for z in zeros]
@@ -260,7 +260,7 @@ def _no_rows(t: Any) -> Any:
     return t if type(t) is Zero else Zero(avals_.aval_of(t))
 
 
-def _basis(avals: Sequence[Any], count: int) -> list[Any]:
+def make_basis(avals: Sequence[Any], count: int) -> list[Any]:
     """The rows of a unit matrix, as leaves of these types with an axis in front."""
     blocks = []
     start = 0

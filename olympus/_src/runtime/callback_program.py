@@ -113,10 +113,10 @@ class CallbackProgram:
         first = self._first
         return first.loaded if isinstance(first, StoredProgram) else first
 
-    def whole(self) -> LoadedExecutable:
+    def load_whole(self) -> LoadedExecutable:
         """The same with all instructions, to look at."""
         first = self._first
-        return first.whole() if isinstance(first, StoredProgram) else first
+        return first.load_whole() if isinstance(first, StoredProgram) else first
 
     def serialize(self) -> bytes:
         """The compiled program as bytes."""

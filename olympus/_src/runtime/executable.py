@@ -741,7 +741,7 @@ def deserialize(
 def _whole_executable(program: Program) -> LoadedExecutable:
     """The executable that has all instructions."""
     if isinstance(program, (CallbackProgram, StoredProgram)):
-        return program.whole()
+        return program.load_whole()
     return _loaded_executable(program)
 
 

@@ -21,7 +21,7 @@ class StoredProgram:
       load_whole: loads it with all that it says of itself; None where `loaded` says it.
     """
 
-    __slots__ = ("_load_whole", "_whole", "loaded", "serialize")
+    __slots__ = ("_load", "_whole", "loaded", "serialize")
 
     def __init__(
         self,
@@ -31,13 +31,13 @@ class StoredProgram:
     ) -> None:
         self.loaded = loaded
         self.serialize = serialize
-        self._load_whole = load_whole
+        self._load = load_whole
         self._whole: LoadedExecutable | None = None
 
-    def whole(self) -> LoadedExecutable:
+    def load_whole(self) -> LoadedExecutable:
         """The executable for descriptions: its instructions, their cost and memory."""
-        if self._load_whole is None:
+        if self._load is None:
             return self.loaded
         if self._whole is None:
-            self._whole = self._load_whole()
+            self._whole = self._load()
         return self._whole

@@ -6,9 +6,9 @@ import math
 from typing import Any
 
 from olympus._src import tree
+from olympus._src.api import jacobians
 from olympus._src.core import avals, dtypes
 from olympus._src.lax import concatenation, shaping
-from olympus._src.numpy import creation
 
 
 def _dtype(x: Any) -> Any:
@@ -24,12 +24,7 @@ def _std_basis(pytree: Any) -> Any:
     """The rows of a unit matrix, as trees of arrays with an axis in front."""
     leaves, structure = tree.tree_flatten(pytree)
     types = [avals.aval_of(leaf) for leaf in leaves]
-    count = sum(t.size for t in types)
-    rows, start = [], 0
-    for t in types:
-        columns = creation.eye(count, t.size, -start, dtype=t.dtype)
-        rows.append(shaping.reshape(columns, (count, *t.shape)))
-        start += t.size
+    rows = jacobians.make_basis(types, sum(t.size for t in types))
     return tree.tree_unflatten(structure, rows)
 
 

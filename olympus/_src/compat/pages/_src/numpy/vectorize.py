@@ -79,12 +79,12 @@ def _check_output_dims(
     text = str(expected_output_core_dims)
     signature = Signature(text, [], expected_output_core_dims)
 
-    def checked(*args: Any) -> Any:
+    def call_checked(*args: Any) -> Any:
         out = func(*args)
         signature.check_results(out, dict(dim_sizes))
         return out
 
-    return checked
+    return call_checked
 
 
 __all__ = [
