@@ -1,12 +1,14 @@
 """Programs whose values XLA's CPU compiler would make again and again."""
 
+import functools
+
 import numpy as np
 import pytest
 
 import olympus
 import olympus.numpy as jnp
 from olympus import lax, nn
-from olympus._src.interpreters import fusion_limits
+from olympus._src.interpreters import fusion_limits, partial_eval
 from olympus._src.runtime import build_options
 
 
@@ -326,6 +328,67 @@ def test_what_xla_fuses_stays_small():
     n = len(low._lowered.program.eqns)
     # Without barriers it writes 4 300 lines.
     assert text.count("\n") < 8 * n
+
+
+def random_step(rng):
+    """A function of few operations of all costs, on values that are read again."""
+    unary = jnp.sin, jnp.exp, jnp.negative, jnp.tanh, lambda x: x.T, lambda x: x @ x
+    binary = jnp.add, jnp.multiply, jnp.divide, jnp.matmul
+    makers = (
+        *[lambda xs, f=f: f(pick(rng, xs)) for f in unary],
+        *[lambda xs, f=f: f(pick(rng, xs), pick(rng, xs)) for f in binary],
+        lambda xs: pick(rng, xs) + pick(rng, xs).sum(1, keepdims=True),
+        lambda xs: jnp.concatenate([pick(rng, xs)[i : i + 1] for i in range(9)]),
+    )
+    return makers[rng.integers(len(makers))]
+
+
+def pick(rng, xs):
+    return xs[-1 - min(rng.geometric(0.4) - 1, len(xs) - 1)]
+
+
+def random_program(rng, x):
+    xs = [x]
+    for _ in range(rng.integers(40, 150)):
+        xs.append(random_step(rng)(xs))
+    return xs[-1], xs[len(xs) // 2]
+
+
+def products_of_all(x):
+    """Cheap steps, each of which is an operand of an operation that is not fused."""
+    total = x
+    for _ in range(60):
+        x = x * 1.5
+        total = total @ x
+    return total
+
+
+def sums_of_all(x):
+    total = x
+    for _ in range(60):
+        x = x * x.T
+        total = total @ (total + x.sum(1))
+    return total
+
+
+def parts_of_all(x):
+    return jnp.concatenate([x := x * 1.5 for _ in range(60)])
+
+
+@pytest.mark.parametrize("sums_repeat", [False, True])
+@pytest.mark.parametrize("f", [*range(12), products_of_all, sums_of_all, parts_of_all])
+def test_the_bound_of_operations_is_one(f, sums_repeat):
+    if isinstance(f, int):
+        f = functools.partial(random_program, np.random.default_rng(f))
+    program = olympus.make_olympuspr(f)(np.ones((9, 9), np.float32)).olympuspr
+    program = partial_eval.dce_olympuspr(program, True)[0]
+    n_readers = fusion_limits._count_readers(program)
+    fusion = fusion_limits._Fusion(program, n_readers, sums_repeat)
+    at_most = [fusion.sizes[v] for v in fusion.roots()]
+    for budget in np.geomspace(10, 1e5, 200):
+        if fusion_limits._is_within(program, budget, sums_repeat):
+            assert sum(at_most) <= budget
+            assert max(at_most) <= fusion_limits._LARGEST
 
 
 def options(platform, chosen=(), *, has_barriers=False, is_over_processes=False):

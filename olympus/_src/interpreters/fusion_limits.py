@@ -280,7 +280,7 @@ class _Fusion:
                 fuses = sums_repeat and eqn.primitive.fuses_operands
                 for v in inputs:
                     if type(v) is not literal and v not in kept:
-                        is_repeated = fuses or self._is_narrow(v)
+                        is_repeated = fuses or _is_made_of_one(v, makers)
                         (self.repeated if is_repeated else kept).add(v)
                 for out in eqn.outvars:
                     makers[out] = eqn
@@ -319,23 +319,6 @@ class _Fusion:
         for eqn in eqns:
             if eqn.primitive.cost in _MOVES and eqn.outvars[0] in self.kept:
                 self.kept.update(v for v in eqn.invars if type(v) is not ir.Literal)
-
-    def _is_narrow(self, v: Any) -> bool:
-        """Whether a cheap value is made of one array of its size at most.
-
-        XLA makes it again where it is read next though it is there, as an array that
-        an operation reads which is not fused: reading it is no less than reading what
-        it is made of. So is each step of `x = x + f(x.sum(1))`.
-        """
-        maker = self.makers.get(v)
-        if maker is None or maker.primitive.cost not in _PLAIN:
-            return False
-        wide = 0
-        for x in maker.invars:
-            if type(x) is not ir.Literal and x.aval.shape:
-                source = self.makers.get(x)
-                wide += source is None or source.primitive.cost is not _SPREAD
-        return wide < 2
 
     def count(self, root: Any, budget: float) -> int:
         """Operations of the fused program that makes one value; stops above a budget.
@@ -396,6 +379,24 @@ class _Fusion:
                 else:
                     fused.append(v)
         return n, mover, fused
+
+
+def _is_made_of_one(v: Any, makers: Mapping[Any, ir.Eqn]) -> bool:
+    """Whether a cheap value is made of one array of its size at most.
+
+    XLA makes it again where it is read next though it is there, as an array that an
+    operation reads which is not fused: reading it is no less than reading what it is
+    made of. So is each step of `x = x + f(x.sum(1))`.
+    """
+    maker = makers.get(v)
+    if maker is None or maker.primitive.cost not in _PLAIN:
+        return False
+    wide = 0
+    for x in maker.invars:
+        if type(x) is not ir.Literal and x.aval.shape:
+            source = makers.get(x)
+            wide += source is None or source.primitive.cost is not _SPREAD
+    return wide < 2
 
 
 def _find_spread(program: ir.Olympuspr) -> set[Any]:
@@ -495,7 +496,10 @@ def _repeats_work(program: ir.Olympuspr, n_readers: Mapping[Any, int]) -> bool:
     repeats, slack = (
         (_REPEATS_BETWEEN, _SLACK_BETWEEN) if between else (_REPEATS, _SLACK)
     )
-    return _exceeds(_Fusion(program, n_readers), repeats * n + slack, program)
+    budget = repeats * n + slack
+    if _is_within(program, budget):
+        return False
+    return _exceeds(_Fusion(program, n_readers), budget, program)
 
 
 def _sums_repeat_work(program: ir.Olympuspr, n_readers: Mapping[Any, int]) -> bool:
@@ -508,8 +512,44 @@ def _sums_repeat_work(program: ir.Olympuspr, n_readers: Mapping[Any, int]) -> bo
     if n < _FEW or _count_unfused(program) < _UNFUSED:
         return False
     budget = _REPEATS_OF_SUMS * n + _SLACK_OF_SUMS
+    if _is_within(program, budget, sums_repeat=True):
+        return False
     fusion = _Fusion(program, n_readers, sums_repeat=True)
     return _exceeds(fusion, budget, program)
+
+
+def _is_within(
+    program: ir.Olympuspr, budget: float, sums_repeat: bool = False
+) -> bool:
+    """Whether a bound of the operations, which is soon known, is within a budget.
+
+    Of the values that `_Fusion` keeps it keeps those of which nothing but their readers
+    need be known. The operations of others are counted once for each reader, so at
+    least as often as where they are kept too. Most programs are within it.
+    """
+    sizes: dict[Any, int] = {}
+    makers: dict[Any, ir.Eqn] = {}
+    kept: set[Any] = set(program.outvars)  # literals too, which nobody asks for
+    roots = kept.copy()
+    for eqn in program.eqns:
+        inputs = eqn.invars
+        if eqn.primitive.cost is None:
+            roots.update(inputs)
+            if not (sums_repeat and eqn.primitive.fuses_operands):
+                kept.update([v for v in inputs if not _is_made_of_one(v, makers)])
+            continue
+        size = eqn.primitive.n_operations
+        for v in inputs:
+            if v in sizes and v not in kept:
+                size += sizes[v]
+        if size > _LARGEST:
+            return False
+        if len(inputs) > _MOST_PARTS:  # `_keep_joined` may keep them
+            roots.update(inputs)
+        for v in eqn.outvars:
+            sizes[v] = size
+            makers[v] = eqn
+    return sum([sizes[v] for v in roots if v in sizes]) <= budget
 
 
 def _count_operations(program: ir.Olympuspr) -> int:
@@ -531,7 +571,8 @@ def _exceeds(fusion: _Fusion, budget: float, program: ir.Olympuspr) -> bool:
         return False
     uniform = _known_uniform(program)
     fusion.kept |= uniform
-    for root in roots:
+    # Those first that may be the longest: a program above the budget shows it soon.
+    for root in sorted(roots, key=fusion.sizes.__getitem__, reverse=True):
         if root in uniform:
             continue
         size = fusion.count(root, budget)
