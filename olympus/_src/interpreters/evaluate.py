@@ -384,9 +384,11 @@ def is_evaluating() -> bool:
 
 def is_staging() -> bool:
     """Whether operations of this thread are being recorded, so that none runs now."""
-    ancestor = current.trace
-    while ancestor is not None:
-        if isinstance(ancestor, partial_eval.DynamicOlympusprTrace):
-            return True
-        ancestor = ancestor.parent
-    return False
+    return partial_eval.recording() is not None
+
+
+def note_made(x: Any) -> None:
+    """Tells the trace that records this thread that its function made an array."""
+    recording = partial_eval.recording()
+    if recording is not None:
+        recording.note_made(x)

@@ -70,6 +70,7 @@ class DynamicOlympusprTrace(trace.Trace):
         self.constvars: list[ir.Var] = []
         self.consts: list[Any] = []
         self._consts: dict[int, ir.Var] = {}
+        self._made: dict[int, Any] = {}
         self.ended = False
 
     # -- recording ---------------------------------------------------------------
@@ -139,6 +140,7 @@ class DynamicOlympusprTrace(trace.Trace):
             return self.lift(array_protocol.array_of(x), where)
         # Libraries written for JAX count the constants of a program.
         is_constant = vocabulary.is_jax() and kind in array_type.concrete_types()
+        is_constant = is_constant and id(x) not in self._made
         if not aval.shape and _literal_dtype(aval.dtype) and not is_constant:
             value = np.asarray(x).astype(aval.dtype)[()]
             return ir.Literal(_weak(value) if aval.weak_type else value, aval)
@@ -162,6 +164,13 @@ class DynamicOlympusprTrace(trace.Trace):
             self.constvars.append(var)
             self.consts.append(x)  # keeps x alive, so that its id stays its own
         return var
+
+    def note_made(self, x: Any) -> None:
+        """Has an array that the function makes of a number be no constant from outside.
+
+        Only programs in JAX's words tell them apart.
+        """
+        self._made[id(x)] = x  # kept alive, so that its id stays its own
 
     # -- closing -----------------------------------------------------------------
 
@@ -318,6 +327,16 @@ def _weak(value: Any) -> Any:
     """A number as the Python number of its dtype, or itself where there is none."""
     number = value.item()
     return number if avals_.aval_of(number).dtype == value.dtype else value
+
+
+def recording() -> DynamicOlympusprTrace | None:
+    """The trace that records what this thread does now, if there is one."""
+    ancestor = current.trace
+    while ancestor is not None:
+        if isinstance(ancestor, DynamicOlympusprTrace):
+            return ancestor
+        ancestor = ancestor.parent
+    return None
 
 
 def _literal_dtype(dtype: Any) -> bool:

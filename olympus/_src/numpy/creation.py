@@ -21,7 +21,7 @@ from olympus._src.core.array_type import (
     SupportsShape,
 )
 from olympus._src.core.sizes import is_symbolic
-from olympus._src.foundation import array_protocol
+from olympus._src.foundation import array_protocol, vocabulary
 from olympus._src.interpreters import concrete_arrays, evaluate, placed_values
 from olympus._src.lax import (
     elementwise,
@@ -228,7 +228,14 @@ def put_values(x: np.ndarray, aval: Any, device: Any = None) -> Any:
         if sharding is None:
             return _divide(concrete_arrays.put(x, aval), device)
         device = sharding
-    return concrete_arrays.put(x, aval, device)
+    return _note(concrete_arrays.put(x, aval, device))
+
+
+def _note(x: Any) -> Any:
+    """A new array; in programs in JAX's words a number of the program, if it is one."""
+    if not x.shape and vocabulary.is_jax():
+        evaluate.note_made(x)
+    return x
 
 
 def put_own_values(x: np.ndarray, aval: Any, device: Any = None) -> Any:
@@ -647,7 +654,7 @@ def full(
         # NumPy's broadcasting of a NumPy value would give a NumPy array.
         if dtypes.kind(fill_value.dtype) in "iu":  # of any size that the dtype holds
             fill_value = _cast_numpy(np.asarray(fill_value), kind)
-        number: Any = concrete_arrays.as_array(fill_value)
+        number: Any = _note(concrete_arrays.as_array(fill_value))
         fill_value = number
     value = elementwise.convert(fill_value, kind, weak)
     return _move_to_device(_spread(value, shape, "full"), place)

@@ -345,8 +345,7 @@ def _seed_key(name: str, seed: Any, impl: Any) -> Any:
     value = _host_integer(name, seed)
     value = value + config.random_seed_offset.value
     if impl.seed is not generators.threefry_seed or not evaluate.is_evaluating():
-        seeds = concrete_arrays.as_array(_as_seed(name, value))
-        return random_seed_p.bind(seeds, impl=impl)
+        return random_seed_p.bind(_as_seed(name, value), impl=impl)
     # Made by the host: a program for two numbers would take longer to compile.
     high = (value >> 32) & 0xFFFFFFFF if config.x64_enabled() else 0
     words = concrete_arrays.as_array(np.array([high, value & 0xFFFFFFFF], np.uint32))
