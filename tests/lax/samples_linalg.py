@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from olympus._src.lax import linalg
 from olympus._src.lax.linalg import linear_systems, qr_decomposition
+from olympus.lax import linalg
 from tests.lax.sampling import Sample, array, c64, f32, i32
 
 S = Sample

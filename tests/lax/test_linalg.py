@@ -7,7 +7,7 @@ import pytest
 
 import olympus
 from olympus import numpy as jnp
-from olympus._src.lax import linalg
+from olympus.lax import linalg
 from tests.lax.samples_linalg import definite
 from tests.lax.sampling import array, c64, f32
 

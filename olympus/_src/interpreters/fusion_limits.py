@@ -518,9 +518,7 @@ def _sums_repeat_work(program: ir.Olympuspr, n_readers: Mapping[Any, int]) -> bo
     return _exceeds(fusion, budget, program)
 
 
-def _is_within(
-    program: ir.Olympuspr, budget: float, sums_repeat: bool = False
-) -> bool:
+def _is_within(program: ir.Olympuspr, budget: float, sums_repeat: bool = False) -> bool:
     """Whether a bound of the operations, which is soon known, is within a budget.
 
     Of the values that `_Fusion` keeps it keeps those of which nothing but their readers
@@ -549,7 +547,7 @@ def _is_within(
         for v in eqn.outvars:
             sizes[v] = size
             makers[v] = eqn
-    return sum([sizes[v] for v in roots if v in sizes]) <= budget
+    return sum(sizes[v] for v in roots if v in sizes) <= budget
 
 
 def _count_operations(program: ir.Olympuspr) -> int:

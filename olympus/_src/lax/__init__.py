@@ -6,7 +6,7 @@ load_late(
     __name__,
     "axis_groups bessel convolution convolution_layouts "
     "convolution_reference division elementwise_rules layout_constraints "
-    "linalg manual_axes memory_kinds nan_extremes packed_argmax "
+    "manual_axes memory_kinds nan_extremes packed_argmax "
     "prefixes ragged_lowering random_bits runs scatter scatter_functions "
     "separate_calls shifting single_windows slicing small_integers sort_keys "
     "sorting stacking window_lowering windows",

@@ -11,8 +11,13 @@ from olympus._src.control_flow import while_loop
 from olympus._src.core import avals, dtypes
 from olympus._src.core.array_type import Array, ArrayLike
 from olympus._src.interpreters import evaluate
-from olympus._src.lax import concatenation, elementwise, linalg, reductions, shaping
-from olympus._src.lax.linalg import matrices
+from olympus._src.lax import concatenation, elementwise, reductions, shaping
+from olympus._src.lax.linalg import (
+    cholesky_decomposition,
+    matrices,
+    qr_decomposition,
+    triangular,
+)
 
 _MOST_STEPS = 10
 # Above this weight the step by Cholesky's factor loses too many digits.
@@ -171,7 +176,7 @@ def _step_by_qr(u: Any, a: float, b: float, c: float) -> Any:
     stacked = concatenation.concatenate(
         [matrices.scale_by_number(u, math.sqrt(c)), unit], 0
     )
-    q, _ = linalg.qr(stacked, full_matrices=False)
+    q, _ = qr_decomposition.qr(stacked, full_matrices=False)
     above, below = matrices.rows(q, 0, rows), matrices.rows(q, rows, rows + columns)
     product = matrices.matmul(above, matrices.adjoint(below))
     weight = (a - b / c) / math.sqrt(c)
@@ -186,11 +191,11 @@ def _step_by_cholesky(u: Any, a: float, b: float, c: float) -> Any:
     total = elementwise.add(
         matrices.scale_by_number(gram, c), matrices.identity_like(gram)
     )
-    factor = linalg.cholesky(total)
-    half = linalg.triangular_solve(
+    factor = cholesky_decomposition.cholesky(total)
+    half = triangular.triangular_solve(
         factor, u, lower=True, transpose_a=True, conjugate_a=True
     )
-    whole = linalg.triangular_solve(factor, half, lower=True)
+    whole = triangular.triangular_solve(factor, half, lower=True)
     return elementwise.add(
         matrices.scale_by_number(u, b / c), matrices.scale_by_number(whole, a - b / c)
     )

@@ -12,8 +12,14 @@ from olympus._src.core import dtypes
 from olympus._src.core.array_type import Array, ArrayLike, Matrices, OptionalArray
 from olympus._src.interpreters.direct_calls import direct
 from olympus._src.lax import elementwise as lax
-from olympus._src.lax import linalg
-from olympus._src.lax.linalg import matrices, qr_decomposition
+from olympus._src.lax.linalg import (
+    cholesky_decomposition,
+    eigenvectors,
+    hermitian_eigenvectors,
+    matrices,
+    qr_decomposition,
+    singular_values,
+)
 from olympus._src.numpy import (
     index_routines,
     logic,
@@ -120,7 +126,7 @@ def cholesky(
 @promotion.program(1, name="cholesky")
 def _cholesky(a: Any, *, upper: bool, symmetrize: bool) -> Any:
     (a,) = promotion.promote_inexact(a)
-    factor = linalg.cholesky(
+    factor = cholesky_decomposition.cholesky(
         matrices.adjoint(a) if upper else a, symmetrize_input=symmetrize
     )
     return matrices.adjoint(factor) if upper else factor
@@ -177,7 +183,7 @@ def _qr(a: Any, *, mode: str) -> Any:
     if mode == "raw":
         packed, scales = qr_decomposition.geqrf(a)
         return matrices.transpose_matrices(packed), scales
-    q, r = linalg.qr(a, full_matrices=mode == "complete")
+    q, r = qr_decomposition.qr(a, full_matrices=mode == "complete")
     return r if mode == "r" else (q, r)
 
 
@@ -259,7 +265,7 @@ def svd(
 def _svd(a: Any, *, full: bool, compute_uv: bool, hermitian: bool, subset: Any) -> Any:
     (a,) = promotion.promote_inexact(a)
     if not hermitian:
-        return linalg.svd(
+        return singular_values.svd(
             a, full_matrices=full, compute_uv=compute_uv, subset_by_index=subset
         )
     if subset is not None:
@@ -268,7 +274,7 @@ def _svd(a: Any, *, full: bool, compute_uv: bool, hermitian: bool, subset: Any) 
             f"{subset}; slice the results"
         )
     # Singular values are sizes of eigenvalues, in their own order.
-    vectors, values = linalg.eigh(a)
+    vectors, values = hermitian_eigenvectors.eigh(a)
     size = lax.abs_(values)
     order = sorting.argsort(size, axis=-1, descending=True)
     sorted_size = index_routines.take_along_axis(size, order, -1)
@@ -453,7 +459,9 @@ def eigh(
 @promotion.program(1, name="eigh")
 def _eigh(a: Any, *, lower: bool, symmetrize: bool, whole: bool = True) -> Any:
     (a,) = promotion.promote_inexact(a)
-    vectors, values = linalg.eigh(a, lower=lower, symmetrize_input=symmetrize)
+    vectors, values = hermitian_eigenvectors.eigh(
+        a, lower=lower, symmetrize_input=symmetrize
+    )
     return (values, vectors) if whole else values
 
 
@@ -523,7 +531,7 @@ def eig(a: Matrices) -> EigResult:
 def _eig(a: Any, *, vectors: bool) -> Any:
     (a,) = promotion.promote_inexact(a)
     return tuple(
-        linalg.eig(
+        eigenvectors.eig(
             a, compute_left_eigenvectors=False, compute_right_eigenvectors=vectors
         )
     )

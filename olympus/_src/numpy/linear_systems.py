@@ -15,9 +15,15 @@ from olympus._src.core import dtypes
 from olympus._src.core.array_type import Array, ArrayLike, OptionalArray
 from olympus._src.interpreters.direct_calls import direct
 from olympus._src.lax import elementwise as lax
-from olympus._src.lax import linalg, shaping
+from olympus._src.lax import shaping
 from olympus._src.lax import sizes as sizes_
-from olympus._src.lax.linalg import linear_systems, matrices, qr_decomposition
+from olympus._src.lax.linalg import (
+    linear_systems,
+    lu_decomposition,
+    matrices,
+    qr_decomposition,
+    triangular,
+)
 from olympus._src.numpy import (
     arg_extremes,
     contractions,
@@ -198,7 +204,7 @@ def _parity(pivots: Any) -> Any:
 
 @custom_jvp
 def _det_by_lu(a: Any) -> Any:
-    packed, pivots, _ = linalg.lu(a)
+    packed, pivots, _ = lu_decomposition.lu(a)
     return _det_of_factors(packed, pivots)
 
 
@@ -216,7 +222,7 @@ def _det_jvp(primals: Any, tangents: Any) -> Any:
     adj(U) = D (u U'^-1 - (u - 1) U'^-1 e_k e_k^T U'^-1), which is exact for u = 0.
     """
     (a,), (a_dot,) = primals, tangents
-    packed, pivots, order = linalg.lu(a)
+    packed, pivots, order = lu_decomposition.lu(a)
     size = aval_of(a).shape[-1]
     pivot = matrices.diagonal(packed)
     place = arg_extremes.argmin(lax.abs_(pivot), axis=-1, keepdims=True)
@@ -231,10 +237,10 @@ def _det_jvp(primals: Any, tangents: Any) -> Any:
     )
     upper = selection.where(lax.eq(row, column), safe[..., None, :], packed)
     unit = is_least[..., None].astype(pivot.dtype)
-    column = linalg.triangular_solve(upper, unit, left_side=True)
+    column = triangular.triangular_solve(upper, unit, left_side=True)
     moved = matrices.take_rows(a_dot, order)
     for factor, is_lower in ((packed, True), (upper, False)):
-        moved = linalg.triangular_solve(
+        moved = triangular.triangular_solve(
             factor, moved, left_side=True, lower=is_lower, unit_diagonal=is_lower
         )
     row = reductions.sum(unit * moved, axis=-2)
@@ -289,7 +295,7 @@ def _slogdet(a: Any, *, by_qr: bool) -> Any:
 
 @custom_jvp
 def _slogdet_by_lu(a: Any) -> Any:
-    packed, pivots, _ = linalg.lu(a)
+    packed, pivots, _ = lu_decomposition.lu(a)
     return _slogdet_of(matrices.diagonal(packed), _parity(pivots))
 
 

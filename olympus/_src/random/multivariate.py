@@ -15,8 +15,14 @@ from olympus._src.core.array_type import (
     Shape,
 )
 from olympus._src.lax import elementwise as ew
-from olympus._src.lax import linalg, shaping, sizes
-from olympus._src.lax.linalg import matrices
+from olympus._src.lax import shaping, sizes
+from olympus._src.lax.linalg import (
+    cholesky_decomposition,
+    hermitian_eigenvectors,
+    matrices,
+    qr_decomposition,
+    singular_values,
+)
 from olympus._src.numpy import contractions, promotion
 from olympus._src.random import arguments, keys
 from olympus._src.random.arguments import (
@@ -139,7 +145,7 @@ def draw_orthogonal(key: Any, sides: tuple[int, int], shape: Any, dtype: Any) ->
     """Matrices [*shape, *sides]; wide ones are made tall and turned."""
     rows, columns = sides
     tall = (*shape, max(sides), min(sides))
-    q, r = linalg.qr(draw_normal(key, tall, dtype), full_matrices=False)
+    q, r = qr_decomposition.qr(draw_normal(key, tall, dtype), full_matrices=False)
     signs = ew.sign(matrices.diagonal(r))
     rank = len(tall)
     axes = (*range(rank - 2), rank - 1)
@@ -245,10 +251,10 @@ def _multivariate_normal(
 def _root_of(cov: Any, method: str) -> Any:
     """A matrix F with F F^T = cov."""
     if method == "cholesky":
-        return linalg.cholesky(cov)
+        return cholesky_decomposition.cholesky(cov)
     if method == "eigh":
-        vectors, variances = linalg.eigh(cov)
+        vectors, variances = hermitian_eigenvectors.eigh(cov)
     else:
-        vectors, variances, _ = linalg.svd(cov)
+        vectors, variances, _ = singular_values.svd(cov)
     root = ew.sqrt(variances)
     return ew.mul(vectors, matrices.in_columns(root, avals.aval_of(root).shape[-1]))

@@ -17,8 +17,7 @@ from olympus._src.control_flow import loops, while_loop
 from olympus._src.core import avals, dtypes
 from olympus._src.core.array_type import ArrayLike, PyTree
 from olympus._src.custom_rules import linear_solve
-from olympus._src.lax import linalg as lax_linalg
-from olympus._src.lax.linalg import matrices
+from olympus._src.lax.linalg import matrices, qr_decomposition, triangular
 from olympus._src.numpy import (
     contractions,
     creation,
@@ -423,11 +422,11 @@ def _least_residual(matvec: Any, precondition: Any, r: Any, size: int) -> Any:
 
     basis, images = loops.fori_loop(0, size, step, (basis, images))
     # Columns of missing vectors are zero; a unit pivot leaves them out.
-    q, upper = lax_linalg.qr(images, full_matrices=False)
+    q, upper = qr_decomposition.qr(images, full_matrices=False)
     pivots = abs(matrices.diagonal(upper))
     absent = pivots <= tiny * reductions.max(pivots, initial=0)
     eye = np.eye(size, dtype=bool)
     upper = where(eye & absent[:, None], 1, where(absent[:, None], 0, upper))
     right = where(absent, 0, q[0].conj() * length)
-    y = lax_linalg.triangular_solve(upper, right[:, None], left_side=True, lower=False)
+    y = triangular.triangular_solve(upper, right[:, None], left_side=True, lower=False)
     return precondition(contractions.matmul(y[:, 0], basis[:size]))

@@ -8,8 +8,14 @@ import numpy as np
 
 from olympus._src.core.array_type import Array, ArrayLike, OptionalArray
 from olympus._src.interpreters.direct_calls import direct
-from olympus._src.lax import linalg as lax_linalg
-from olympus._src.lax.linalg import matrices
+from olympus._src.lax.linalg import (
+    cholesky_decomposition,
+    hermitian_eigenvectors,
+    lu_decomposition,
+    matrices,
+    qr_decomposition,
+    triangular,
+)
 from olympus._src.numpy import (
     creation,
     decompositions,
@@ -68,7 +74,7 @@ def cholesky(
 def _cholesky(a: Any, *, lower: bool) -> Any:
     (a,) = promotion.promote_inexact(a)
     below = a if lower else matrices.adjoint(a)
-    factor = lax_linalg.cholesky(below, symmetrize_input=False)
+    factor = cholesky_decomposition.cholesky(below, symmetrize_input=False)
     return factor if lower else matrices.adjoint(factor)
 
 
@@ -150,7 +156,7 @@ def _cho_solve(c: Any, b: Any, *, lower: bool) -> Any:
     c, b, is_vector = checks.as_columns("cho_solve", c, b)
 
     def solved(b: Any, adjoint: bool) -> Any:
-        return lax_linalg.triangular_solve(
+        return triangular.triangular_solve(
             c,
             b,
             left_side=True,
@@ -203,7 +209,7 @@ def lu_factor(
 @promotion.program(1, name="lu_factor")
 def _lu_factor(a: Any) -> Any:
     (a,) = promotion.promote_inexact(a)
-    packed, pivots, _ = lax_linalg.lu(a)
+    packed, pivots, _ = lu_decomposition.lu(a)
     return packed, pivots
 
 
@@ -250,12 +256,12 @@ def lu_solve(
 def _lu_solve(packed: Any, pivots: Any, b: Any, *, trans: int) -> Any:
     packed, b = promotion.promote_inexact(packed, b)
     n = aval_of(packed).shape[-1]
-    order = lax_linalg.lu_pivots_to_permutation(pivots, n)
+    order = lu_decomposition.lu_pivots_to_permutation(pivots, n)
     packed, b, is_vector = checks.as_columns("lu_solve", packed, b)
     order = promotion.broadcast_to_shape(order, aval_of(packed).shape[:-1])
 
     def solved(b: Any, lower: bool) -> Any:
-        return lax_linalg.triangular_solve(
+        return triangular.triangular_solve(
             packed,
             b,
             left_side=True,
@@ -314,7 +320,7 @@ def lu(
 @promotion.program(1, name="lu")
 def _lu(a: Any, *, permute_l: bool) -> Any:
     (a,) = promotion.promote_inexact(a)
-    packed, _, order = lax_linalg.lu(a)
+    packed, _, order = lu_decomposition.lu(a)
     m, n = aval_of(a).shape[-2:]
     k = min(m, n)
     left = matrices.lower_triangle(packed[..., :k], -1)
@@ -382,7 +388,9 @@ def qr(
 @promotion.program(1, name="qr")
 def _qr(a: Any, *, mode: str, pivoting: bool) -> Any:
     (a,) = promotion.promote_inexact(a)
-    factors = lax_linalg.qr(a, pivoting=pivoting, full_matrices=mode != "economic")
+    factors = qr_decomposition.qr(
+        a, pivoting=pivoting, full_matrices=mode != "economic"
+    )
     return tuple(factors[1:] if mode == "r" else factors)
 
 
@@ -437,7 +445,7 @@ def qr_multiply(
 @promotion.program(2, name="qr_multiply")
 def _qr_multiply(a: Any, c: Any, *, mode: str, pivoting: bool, conjugate: bool) -> Any:
     a, c = promotion.promote_inexact(a, c)
-    q, *others = lax_linalg.qr(a, pivoting=pivoting, full_matrices=False)
+    q, *others = qr_decomposition.qr(a, pivoting=pivoting, full_matrices=False)
     q = matrices.conjugate_if_complex(q) if conjugate else q
     is_vector = aval_of(c).ndim == 1
     right = mode == "right"
@@ -649,19 +657,19 @@ def _eigh_program(a: Any, b: Any, *, type: int) -> Any:
     a, b = promotion.promote_inexact(a, b)
     a, b = checks.spread("eigh", a, b)
     a = matrices.hermitian_part(a)
-    factor = lax_linalg.cholesky(b)
+    factor = cholesky_decomposition.cholesky(b)
 
     def without_factor(x: Any) -> Any:  # L^-H x
-        return lax_linalg.triangular_solve(
+        return triangular.triangular_solve(
             factor, x, left_side=True, lower=True, transpose_a=True, conjugate_a=True
         )
 
     if type == 1:  # L^-1 a L^-H
         one = matmul(a, without_factor(matrices.identity_like(a)))
-        one = lax_linalg.triangular_solve(factor, one, left_side=True, lower=True)
+        one = triangular.triangular_solve(factor, one, left_side=True, lower=True)
     else:
         one = matmul(matmul(matrices.adjoint(factor), a), factor)
-    vectors, values = lax_linalg.eigh(one)
+    vectors, values = hermitian_eigenvectors.eigh(one)
     vectors = matmul(factor, vectors) if type == 3 else without_factor(vectors)
     return values, vectors
 
@@ -837,7 +845,7 @@ def _solve_triangular(
 ) -> Any:
     a, b = promotion.promote_inexact(a, b)
     a, b, is_vector = checks.as_columns("solve_triangular", a, b)
-    out = lax_linalg.triangular_solve(
+    out = triangular.triangular_solve(
         a,
         b,
         left_side=True,

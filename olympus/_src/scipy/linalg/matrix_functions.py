@@ -21,8 +21,13 @@ from olympus._src.core.array_type import Array, ArrayLike
 from olympus._src.interpreters.direct_calls import direct
 from olympus._src.lax import barriers, slicing
 from olympus._src.lax import elementwise as lax
-from olympus._src.lax import linalg as lax_linalg
-from olympus._src.lax.linalg import eigenvectors, linear_systems, matrices
+from olympus._src.lax.linalg import (
+    eigenvectors,
+    linear_systems,
+    matrices,
+    schur_hessenberg,
+    triangular,
+)
 from olympus._src.numpy import (
     arithmetic,
     creation,
@@ -140,7 +145,7 @@ def _pade(a: Any, order: int, upper: bool) -> Any:
         v = v + matmul(powers[3], total([0.0, *even[4:]]))
     u = matmul(a, u)
     if upper:
-        return lax_linalg.triangular_solve(v - u, v + u, left_side=True, lower=False)
+        return triangular.triangular_solve(v - u, v + u, left_side=True, lower=False)
     return linear_systems.solve(v - u, v + u)
 
 
@@ -236,13 +241,13 @@ def _solve_shifted(t: Any, shift: Any, b: Any) -> Any:
     pivots = matrices.diagonal(t)[..., None] + shift
     lost = pivots == 0
     whole = where(rows, where(lost, 1, pivots), t)
-    x = lax_linalg.triangular_solve(whole, b, left_side=True, lower=False)
+    x = triangular.triangular_solve(whole, b, left_side=True, lower=False)
     return where(lost & (x != 0), np.nan, x)
 
 
 def _schur_complex(x: Any) -> Any:
     dtype = eigenvectors.complex_dtype(aval_of(x).dtype)
-    return lax_linalg.schur(promotion.cast(x, dtype, False))
+    return schur_hessenberg.schur(promotion.cast(x, dtype, False))
 
 
 # -- Sylvester's equation --------------------------------------------------------------
@@ -325,7 +330,7 @@ def _sylvester_factors(a: Any, b: Any, method: str) -> Any:
         return t, s, (z, matrices.adjoint(z)), (w, matrices.adjoint(w))
     forms, bases = [], []
     for x in (a, b):
-        values, vectors = lax_linalg.eig(x, compute_left_eigenvectors=False)
+        values, vectors = eigenvectors.eig(x, compute_left_eigenvectors=False)
         forms.append(matrices.identity_like(vectors) * values[..., None, :])
         inverse = linear_systems.solve(vectors, matrices.identity_like(vectors))
         bases.append((vectors, inverse))
@@ -539,7 +544,7 @@ def _solve_parlett(system: Any, shift: Any, b: Any, part: Any) -> Any:
     eye = np.eye(aval_of(system).shape[-1], dtype=bool)
     pivots = where(part, matrices.diagonal(system)[:, None] + shift, 1)
     whole = where(eye, where(pivots == 0, 1, pivots), system)
-    return lax_linalg.triangular_solve(whole, b, left_side=True, lower=False)
+    return triangular.triangular_solve(whole, b, left_side=True, lower=False)
 
 
 def _parlett_error(t: Any, poles: Any, out: Any) -> Any:

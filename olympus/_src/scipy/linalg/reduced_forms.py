@@ -11,9 +11,13 @@ from olympus._src.api.vmap import vmap
 from olympus._src.control_flow import loops
 from olympus._src.core import dtypes
 from olympus._src.core.array_type import Array, ArrayLike
-from olympus._src.lax import linalg as lax_linalg
 from olympus._src.lax import slicing
-from olympus._src.lax.linalg import eigenvectors, matrices
+from olympus._src.lax.linalg import (
+    eigenvectors,
+    matrices,
+    qr_decomposition,
+    schur_hessenberg,
+)
 from olympus._src.numerics import polar as polar_
 from olympus._src.numpy import (
     arithmetic,
@@ -74,7 +78,7 @@ def _schur(a: Any, *, to_complex: bool) -> Any:
         (a,) = promotion.promote_inexact(a)
         dtype = aval_of(a).dtype
         a = promotion.cast(a, eigenvectors.complex_dtype(dtype), False)
-    return lax_linalg.schur(a)
+    return schur_hessenberg.schur(a)
 
 
 def rsf2csf(
@@ -229,14 +233,14 @@ def hessenberg(
 
 @promotion.program(1, name="hessenberg")
 def _hessenberg(a: Any, *, calc_q: bool) -> Any:
-    packed, scales = lax_linalg.hessenberg(a)
+    packed, scales = schur_hessenberg.hessenberg(a)
     form = matrices.upper_triangle(packed, -1)
     if not calc_q:
         return form
     n = aval_of(a).shape[-1]
     if n < 2:
         return form, matrices.identity_like(form)
-    inner = lax_linalg.householder_product(packed[..., 1:, :-1], scales)
+    inner = qr_decomposition.householder_product(packed[..., 1:, :-1], scales)
     widths = [(0, 0)] * (aval_of(a).ndim - 2) + [(1, 0), (1, 0)]
     corner = np.zeros((n, n), aval_of(a).dtype)
     corner[0, 0] = 1

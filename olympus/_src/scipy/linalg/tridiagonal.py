@@ -21,8 +21,7 @@ from olympus._src.api import forward_mode
 from olympus._src.api.custom_jvp import custom_jvp
 from olympus._src.control_flow import loops, platform_dependent
 from olympus._src.core import avals, dtypes
-from olympus._src.lax import linalg as lax_linalg
-from olympus._src.lax.linalg import matrices
+from olympus._src.lax.linalg import hermitian_eigenvectors, matrices
 from olympus._src.numpy import (
     arithmetic,
     padding,
@@ -44,7 +43,7 @@ def eigensystem(d: Any, e: Any) -> tuple[Any, Any]:
     """
     off_diagonal = selection.diag(e, 1)
     whole = selection.diag(d) + off_diagonal + matrices.adjoint(off_diagonal)
-    vectors, values = lax_linalg.eigh(whole)
+    vectors, values = hermitian_eigenvectors.eigh(whole)
     return values, vectors
 
 
