@@ -70,3 +70,42 @@ def test_linspace_of_arrays_is_as_in_jit(ends, num, endpoint):
         exact = np.linspace(*wide, num, endpoint)
         if dtype is None:
             np.testing.assert_allclose(outs[0].astype("complex64"), exact, rtol=2e-2)
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda: jnp.zeros((2, 0), olympus.float0),
+        lambda: jnp.ones((2, 0), olympus.float0),
+        lambda: jnp.empty((2, 0), dtype=olympus.float0),
+        lambda: jnp.full((2, 0), 0, olympus.float0),
+        lambda: jnp.zeros_like(np.zeros((2, 0), olympus.float0)),
+        lambda: jnp.zeros_like(jnp.ones((2, 0)), dtype=olympus.float0),
+        lambda: jnp.asarray(np.zeros((2, 0), olympus.float0)),
+        lambda: jnp.ones((2, 0)).astype(olympus.float0),
+        lambda: olympus.jit(lambda: jnp.zeros((2, 0), olympus.float0))(),
+        lambda: olympus.jit(lambda: jnp.full((2, 0), 0, olympus.float0))(),
+    ],
+)
+def test_tangents_of_integers_are_made_as_other_arrays(make):
+    out = make()
+    assert isinstance(out, np.ndarray)
+    assert (out.shape, out.dtype) == ((2, 0), olympus.float0)
+
+
+def test_tangents_of_integers_in_custom_rules():
+    @olympus.custom_vjp
+    def f(x):
+        return x
+
+    f.defvjp(
+        lambda x: (x, None),
+        lambda _, g: ((2.0, jnp.zeros((), olympus.float0)),),
+    )
+
+    def loop(x, i):
+        return lax.scan(lambda c, _: (f(c), None), (x, i), None, length=2)[0][0]
+
+    tangents = olympus.grad(loop, argnums=(0, 1), allow_int=True)(2.0, 3)
+    assert tangents[0] == 2
+    assert tangents[1].dtype == olympus.float0

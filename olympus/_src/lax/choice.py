@@ -465,6 +465,8 @@ def convert(x: Any, dtype: Any, weak_type: bool = False) -> Any:
         if type(x) is np.ndarray and x.dtype != dtype:  # of 64 bits, where they are off
             return x.astype(dtype)
         return x
+    if dtype == dtypes.float0:
+        return np.zeros(aval.shape, dtype)
     if isinstance(x, (bool, int, float, complex)) and not weak_type:
         return _number_as(x, dtype)
     return convert_element_type_p.bind(

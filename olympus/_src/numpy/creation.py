@@ -223,6 +223,8 @@ def _divide(x: Any, place: Any) -> Any:
 
 def put_values(x: np.ndarray, aval: Any, device: Any = None) -> Any:
     """An array with the values of a NumPy array, on a device or divided over a mesh."""
+    if aval.dtype == dtypes.float0:  # which are NumPy arrays
+        return np.zeros(aval.shape, aval.dtype)
     if sharding_constraints.is_over_mesh(device):
         sharding = _mesh_sharding(device, aval.shape)
         if sharding is None:
@@ -547,6 +549,8 @@ def astype(
 
 def _fill_array(shape: tuple[int, ...], value: Any, aval: Any, device: Any) -> Any:
     """An array filled with a plain number; of keys, with keys of that word."""
+    if aval.dtype == dtypes.float0:
+        return np.zeros(shape, aval.dtype)
     if dtypes.is_extended(aval.dtype):
         held = aval.storage
         words = np.full(held.shape, value, held.dtype)
@@ -645,6 +649,8 @@ def full(
     if dtype is not None:
         kind, weak = dtypes.check_user_dtype(dtype, "full"), False
     promotion.check_complex_number(fill_value, kind)
+    if kind == dtypes.float0:
+        return _fill_array(shape, 0, ShapedArray(shape, kind), place)
     if dtypes.is_python_scalar(fill_value) and not evaluate.is_staging():
         value = _number_in(fill_value, kind, weak)
         return _repeat(value, ShapedArray(shape, kind, weak), place)
