@@ -156,10 +156,10 @@ CASES = {
         TypeError,
         r"got Ref{f32\[3\]} for r of",
     ),
-    "scanned over": (
-        lambda: lax.scan(lambda c, x: (c, x[...]), 0.0, new()),
-        TypeError,
-        "scan: xs must be arrays",
+    "scanned over, without rows": (
+        lambda: lax.scan(lambda c, x: (c, x[...]), 0.0, olympus.new_ref(1.0)),
+        ValueError,
+        "scan: xs must have a leading axis",
     ),
     "exported": (
         lambda: olympus.export.export(olympus.jit(lambda r: r[0]))(new()),

@@ -1,7 +1,8 @@
 """Loops and branches whose programs use refs, as those of arrays.
 
 What a step writes becomes a carry, which XLA changes in place; what it only reads stays
-a constant.
+a constant. Of a ref that is scanned over each step has a row: it takes what the row
+holds, and returns what it becomes among the results that are stacked.
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from olympus._src.core import ir, refs
+from olympus._src.core import ir
 from olympus._src.interpreters import discharge
 from olympus._src.interpreters.discharge import Context, Discharged
 from olympus._src.programs import inner_programs
@@ -22,7 +23,6 @@ from olympus._src.programs.while_operands import Parts as WhileParts
 
 def scan(context: Context, args: Any, *, jaxpr: Any, **params: Any) -> Any:
     """The rule of `scan_p.discharge`."""
-    _refuse_scanned(Parts(jaxpr.in_avals, params).xs)
     closed, own_consts = inner_programs.absorb(jaxpr)
     context = context.with_consts(own_consts)
     context.check_distinct("scan", closed.olympuspr)
@@ -31,6 +31,7 @@ def scan(context: Context, args: Any, *, jaxpr: Any, **params: Any) -> Any:
     consts = [*without.consts, *own_consts, *parts.consts]
     is_written = [i in without.written for i in range(len(consts))]
     kept = [not w for w in is_written]
+    n = sum(is_written)
     outs = context.primitive.bind(
         *select(consts, kept),
         *select(consts, is_written),
@@ -40,38 +41,31 @@ def scan(context: Context, args: Any, *, jaxpr: Any, **params: Any) -> Any:
         **{
             **params,
             "num_consts": sum(kept),
-            "num_carry": sum(is_written) + params["num_carry"],
+            "num_carry": n + params["num_carry"],
         },
     )
-    n = sum(is_written)
-    last = without.last_of(outs[:n], len(own_consts) + len(args))
-    return outs[n:], last[len(own_consts) :]
-
-
-def _refuse_scanned(avals: Sequence[Any]) -> None:
-    if any(map(refs.is_ref_type, avals)):
-        raise TypeError(
-            "scan: xs must be arrays, got a ref; close over it, and read it in f with "
-            "ref[i]"
-        )
+    end = len(outs) - (len(without.written) - n)
+    last = without.last_of([*outs[:n], *outs[end:]], len(own_consts) + len(args))
+    return outs[n:end], last[len(own_consts) :]
 
 
 def _carrying(without: Discharged, n_consts: int) -> ir.Olympuspr:
     """A step that carries what it writes: `n_consts` first inputs are not carries yet.
 
     It takes constants, what the written refs hold, and the others; it returns what they
-    hold next, and its results.
+    hold next, its results, and what written rows become.
     """
-    program, written = without.closed.olympuspr, set(without.written)
+    program = without.closed.olympuspr
+    written = [i for i in without.written if i < n_consts]
     first, others = program.invars[:n_consts], program.invars[n_consts:]
     results, last = without.split(program.outvars)
     return program.replace(
         invars=[
             *[v for i, v in enumerate(first) if i not in written],
-            *[first[i] for i in without.written],
+            *[first[i] for i in written],
             *others,
         ],
-        outvars=[*last, *results],
+        outvars=[*last[: len(written)], *results, *last[len(written) :]],
         debug_info=inner_programs.forget_argument_names(program.debug_info),
     )
 

@@ -14,7 +14,7 @@ from olympus._src.control_flow import (
     scan_derivatives,
 )
 from olympus._src.core import avals as avals_
-from olympus._src.core import effects, ir
+from olympus._src.core import effects, ir, refs
 from olympus._src.core.array_type import PyTree
 from olympus._src.core.primitive import (
     LateRule,
@@ -253,7 +253,8 @@ def scan(
     Args:
       f: takes the carry and a slice, returns the next carry and an output.
       init: the first carry, an array or a tree of arrays.
-      xs: array [length, ...] or a tree of those; None to scan over no arrays.
+      xs: array [length, ...] or a tree of those; None to scan over no arrays. Of a ref
+        each step gets its row as a ref, and may write to it.
       length: number of steps; required if `xs` has no arrays.
       reverse: go from the last slice to the first.
       unroll: steps to write out in each turn of the compiled loop, or True for all.
@@ -423,8 +424,7 @@ def _python_scan(
     rows = range(length - 1, -1, -1) if reverse else range(length)
     ys = []
     for i in rows:
-        slices = [concatenation.index_in_dim(x, i, 0, keepdims=False) for x in xs]
-        carry, y = f(carry, xs_tree.unflatten(slices))
+        carry, y = f(carry, xs_tree.unflatten([_row_of(x, i) for x in xs]))
         ys.append(y)
     if reverse:
         ys.reverse()
@@ -432,6 +432,12 @@ def _python_scan(
     structure = tree.tree_structure(ys[0])
     stacked = [stacking.stack(column) for column in zip(*columns, strict=True)]
     return carry, structure.unflatten(stacked)
+
+
+def _row_of(x: Any, i: int) -> Any:
+    if refs.is_ref_type(avals_.aval_of(x)):
+        return x.at[i]
+    return concatenation.index_in_dim(x, i, 0, keepdims=False)
 
 
 # -- carries that never change ---------------------------------------------------------
