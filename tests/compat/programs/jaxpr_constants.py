@@ -1,6 +1,7 @@
 """Constants, captured arrays and what programs close over."""
 
 import jax
+import jax.extend
 import jax.numpy as jnp
 import numpy as np
 
@@ -28,3 +29,24 @@ print(closed.jaxpr.outvars[0].aval)
 print(closed.eqns[1].params, closed.eqns[0].outvars[0].aval, closed.eqns[0].primitive is jax.lax.sin_p, len(closed.eqns))
 print(closed.jaxpr.replace(eqns=closed.jaxpr.eqns[:1], outvars=closed.jaxpr.eqns[0].outvars).eqns[0].primitive)
 print(closed.pretty_print().count("sin"), str(closed) == repr(closed) or "differ")
+
+two = jnp.array(2.0)
+made = {
+    "closed over": lambda x: x + two,
+    "array": lambda x: x + jnp.array(2.0),
+    "asarray": lambda x: x * jnp.asarray(3),
+    "float32": lambda x: x - jnp.float32(2.0),
+    "NumPy": lambda x: x - jnp.asarray(np.float32(4.0)),
+    "result": lambda x: (x, jnp.array(2)),
+    "both": lambda x: x * two + jnp.array(3.0) * two,
+    "full": lambda x: x + jnp.full((2, 2), 7, jnp.float32),
+    "cond": lambda x: jax.lax.cond(x > 0, lambda v: v + jnp.array(2.0), lambda v: v * two, x),
+    "loop": lambda x: jax.lax.fori_loop(0, 3, lambda i, v: v * jnp.array(2.0) + two, x),
+    "grad": jax.grad(lambda x: x * x * jnp.array(2.0) * two),
+}
+for name, f in made.items():
+    program = jax.make_jaxpr(f)(1.0)
+    literals = [v.val for e in program.eqns for v in e.invars if isinstance(v, jax.extend.core.Literal)]
+    print(name, len(program.consts), [float(x) for x in literals if np.shape(x) == () and float(x) not in (0.0, 1.0)])
+key = jax.make_jaxpr(lambda: jax.random.key(7))()
+print(len(key.consts), key.eqns[0].primitive, float(key.eqns[0].invars[0].val))

@@ -52,6 +52,18 @@ print(jax.ref.swap(counter, ..., 50), jax.ref.get(counter, ...))
 jax.ref.set(counter, ..., 1)
 jax.ref.addupdate(counter, ..., 2)
 print(counter[...])
+# Rows of a ref that is scanned over.
+
+
+def add_row(total, row_and_step):
+    row, step = row_and_step
+    row[...] += step
+    return total + row[...].sum(), row[0] * 2
+
+
+rows = jax.new_ref(jnp.arange(6.0).reshape(3, 2))
+print(jax.lax.scan(add_row, 0.0, (rows, jnp.arange(3.0))), rows[...])
+print(jax.jit(lambda: jax.lax.scan(add_row, 0.0, (rows, jnp.arange(3.0)), reverse=True))(), rows[...])
 for bad in [
     lambda: jax.jit(lambda a, b: a[...] + b[...])(counter, counter),
     lambda: jax.jit(lambda r: r)(counter),
