@@ -43,3 +43,20 @@ def test_derivatives_reach_the_value_in_an_object(name):
 def test_mapped_values_in_an_object():
     mapped = olympus.vmap(lambda w: X @ Box(w))(X)
     assert mapped.tolist() == olympus.vmap(lambda w: X @ w)(X).tolist()
+
+
+def test_ranges_between_objects():
+    assert jnp.linspace(Box(jnp.array(2.0)), Box(jnp.array(4.0)), 3).tolist() == [
+        2,
+        3,
+        4,
+    ]
+    assert jnp.arange(Box(jnp.array(1)), Box(jnp.array(4))).tolist() == [1, 2, 3]
+    spread = olympus.grad(lambda w: jnp.linspace(Box(w), 0.0, 3).sum())(2.0)
+    assert spread.tolist() == 1.5
+
+
+def test_objects_for_scalars():
+    assert jnp.isscalar(Box(jnp.array(2.0)))
+    assert not jnp.isscalar(Box(jnp.ones(1)))
+    assert not jnp.isscalar([2.0])

@@ -8,6 +8,7 @@ import numpy as np
 
 from olympus._src.core import dtypes, scalar_types
 from olympus._src.core.array_type import Array, ArrayLike, DTypeLike
+from olympus._src.foundation import array_protocol
 
 ndarray = Array
 ComplexWarning = np.exceptions.ComplexWarning
@@ -213,6 +214,8 @@ def isscalar(element: object) -> bool:
     """
     if np.isscalar(element):
         return True
+    if array_protocol.is_array(element):
+        element = array_protocol.array_of(element)
     shape = getattr(element, "shape", None)
     return shape == () and hasattr(element, "dtype")
 

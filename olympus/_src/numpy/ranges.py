@@ -79,8 +79,10 @@ def arange(
       >>> onp.arange(2, 8, 2)
       Array([2, 4, 6], dtype=int32)
     """
-    arguments = [x for x in (start, stop, step) if x is not None]
+    arguments = tuple([x for x in (start, stop, step) if x is not None])
     promotion.check_arraylike("arange", *arguments)
+    start, stop, step = promotion.resolve_arrays((start, stop, step))
+    arguments = promotion.resolve_arrays(arguments)
     if any(map(is_symbolic, arguments)):
         return symbolic_ranges.symbolic_range(start, stop, step, dtype)
     values = [_number(x, "arange", "each argument") for x in arguments]
@@ -219,6 +221,7 @@ def linspace(
     if not at_least(num, 0) and num < 0:
         raise ValueError(f"numpy.linspace: num must be non-negative, got {num}")
     promotion.check_arraylike("linspace", start, stop)
+    start, stop = promotion.resolve_arrays((start, stop))
     working, _ = dtypes.lattice_result(
         dtypes.dtype_and_weak(start), dtypes.dtype_and_weak(stop)
     )
