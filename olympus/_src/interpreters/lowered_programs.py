@@ -13,6 +13,7 @@ from olympus._src.interpreters import (
     constant_warnings,
     discharge,
     donation_warnings,
+    equal_elements,
     equal_rows,
     fusion_limits,
     pad_sums,
@@ -231,7 +232,11 @@ def _lower(
     device = device if committed else first
     program, consts = partial_eval.embed_scalars(program, consts)
     n_consts = len(consts)
-    plain = type_constraints.constrain(program) if division is not None else program
+    plain = program
+    if division is not None:
+        plain = type_constraints.constrain(program)
+    elif ir.has_operation(program, "cumsum"):
+        plain = equal_elements.multiply(program)
     whole = partial_eval.expand(
         ir.hoist_consts(plain), platform, divisible=division is not None
     )
