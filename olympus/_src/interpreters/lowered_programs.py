@@ -152,6 +152,7 @@ class LoweredProgram(NamedTuple):
             locate=locate,
             division=self.division,
             moves_slices=build_options.moves_slices(self.platform),
+            keeps_barriers=build_options.barriers_in_bodies,
         )
 
 
@@ -292,6 +293,7 @@ def _lower(
         aliases=aliases,
         division=division,
         moves_slices=build_options.moves_slices(platform),
+        keeps_barriers=in_bodies,
     )
     if division is not None and module.callbacks:
         _check_processes_of_callbacks(name, division, platform)
