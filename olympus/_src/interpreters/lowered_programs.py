@@ -236,8 +236,11 @@ def _lower(
     plain = program
     if division is not None:
         plain = type_constraints.constrain(program)
-    elif ir.has_operation(program, "cumsum"):
-        plain = equal_elements.multiply(program)
+    else:
+        if ir.has_operation(plain, "cumsum"):
+            plain = equal_elements.multiply(plain)
+        if ir.has_operation(plain, "scatter-add"):
+            plain = pad_sums.join_windows(plain)
     whole = partial_eval.expand(
         ir.hoist_consts(plain), platform, divisible=division is not None
     )
