@@ -24,8 +24,9 @@ import numpy as np
 
 from olympus._src.core import dtypes, ir, scopes
 from olympus._src.core.primitive import Cost
-from olympus._src.interpreters import cipher_limits, kept_values
+from olympus._src.interpreters import cipher_limits, equal_cuts, kept_values
 from olympus._src.lax.barriers import optimization_barrier_p
+from olympus._src.lax.concatenation import slice_p
 
 _EXPENSIVE, _SPREAD = Cost.EXPENSIVE, Cost.SPREAD
 # Each reads another element of its operand, so each repeats the work.
@@ -63,6 +64,7 @@ def limit(
     platform: str,
     in_bodies: bool = True,
     is_divided: bool = False,
+    is_body: bool = False,
 ) -> ir.Olympuspr:
     """The program, with barriers where fusion would repeat its work many times.
 
@@ -72,6 +74,7 @@ def limit(
       in_bodies: whether bodies of loops and branches may hold barriers.
       is_divided: whether the compiler divides it over devices, by the axes of arrays:
         random numbers keep theirs then.
+      is_body: whether it is the body of a loop or a branch.
 
     Returns:
       The same object where nothing is to be marked.
@@ -79,8 +82,8 @@ def limit(
     if platform != "cpu":
         return program
     return program.derived(
-        ("fusion limits", in_bodies, is_divided),
-        lambda p: _limit_fusions(p, in_bodies, is_divided),
+        ("fusion limits", in_bodies, is_divided, is_body),
+        lambda p: _limit_fusions(p, in_bodies, is_divided, is_body),
     )
 
 
@@ -90,18 +93,21 @@ def count_barriers(program: ir.Olympuspr) -> int:
 
 
 def _limit_fusions(
-    program: ir.Olympuspr, in_bodies: bool, is_divided: bool
+    program: ir.Olympuspr, in_bodies: bool, is_divided: bool, is_body: bool
 ) -> ir.Olympuspr:
     if in_bodies:
         program = ir.map_subprograms(
-            program, lambda inner: limit(inner, "cpu", is_divided=is_divided)
+            program,
+            lambda inner: limit(inner, "cpu", is_divided=is_divided, is_body=True),
         )
     flat = _inline_calls(program)
     if flat is None:
         return program
     with_barriers = flat
+    if not is_divided and not is_body and slice_p in ir.primitives_of(flat):
+        with_barriers = equal_cuts.hide_positions(flat)
     if ir.has_operation(flat, "kept"):
-        with_barriers = kept_values.keep_marked(flat)
+        with_barriers = kept_values.keep_marked(with_barriers)
     with_barriers = _keep_narrow(with_barriers)
     if not is_divided:
         if not in_bodies:

@@ -1,0 +1,116 @@
+"""Parts of an argument that are cut alike, so that the compiler writes one kernel.
+
+Layers that are unrolled read their weights from stacked arrays. A product of matrices is
+not fused with what it reads, so that each part is copied by a kernel, and the kernels
+differ in the position that they begin at. `hide_positions` has the compiler not know
+these: the kernels are equal then, and equal ones are compiled once.
+"""
+
+from __future__ import annotations
+
+import collections
+import math
+from typing import Any
+
+import numpy as np
+
+from olympus._src.core import ir
+from olympus._src.interpreters import rewriting
+from olympus._src.interpreters.rewriting import Rewriter
+from olympus._src.lax.barriers import optimization_barrier_p
+from olympus._src.lax.concatenation import slice_p
+from olympus._src.lax.families import transpose_p
+from olympus._src.lax.shaping import reshape_p, squeeze_p
+from olympus._src.lax.slicing import dynamic_slice_p
+
+# Kernels of equal size that are worth a position for each.
+_FEWEST = 4
+_LARGEST = 2**31 - 1
+# What may be between a part and an operation that is not fused.
+_RENAMING = (reshape_p, squeeze_p, transpose_p)
+
+
+def hide_positions(program: ir.Olympuspr) -> ir.Olympuspr:
+    """The program, with parts of its arguments cut at positions behind barriers.
+
+    Those of arguments with many parts that operations read which are not fused, as
+    weights of layers, and of others with as many parts, as biases beside them. The same
+    object where there are none. Programs within it stay as they are: small loops are
+    one kernel.
+    """
+    if ir.primitives_of(program).get(slice_p, 0) < _FEWEST:
+        return program
+    cuts = _find_cuts(program)
+    if not cuts:
+        return program
+    writer = Rewriter()
+    for eqn in program.eqns:
+        if eqn not in cuts:
+            writer.keep(eqn)
+            continue
+        shape, start = eqn.outvars[0].aval.shape, cuts[eqn]
+        value = writer.write(
+            eqn, lambda x, s=shape, at=start: _cut(x, s, at), [eqn.invars[0]]
+        )
+        writer.replace(eqn, value)
+    return writer.finish(program)
+
+
+def _find_cuts(program: ir.Olympuspr) -> dict[ir.Eqn, int]:
+    """Where each part begins that is to be cut so, as the number of an element."""
+    arguments = {*program.constvars, *program.invars}
+    slices = [
+        eqn
+        for eqn in program.eqns
+        if eqn.primitive is slice_p and eqn.invars[0] in arguments
+    ]
+    if len(slices) < _FEWEST:
+        return {}
+    groups: dict[Any, dict[ir.Eqn, int]] = collections.defaultdict(dict)
+    for eqn in slices:
+        start = _start(eqn)
+        if start is not None:
+            groups[eqn.invars[0], eqn.outvars[0].aval.shape][eqn] = start
+    readers = rewriting.readers_of(program)
+    layers = set()  # how many parts arguments have whose parts are kept
+    for group in groups.values():
+        if all(_is_kept(eqn.outvars[0], readers) for eqn in group):
+            layers.add(len(set(group.values())))
+    layers -= set(range(_FEWEST))
+    cuts: dict[ir.Eqn, int] = {}
+    for group in groups.values():
+        if len(set(group.values())) in layers:
+            cuts.update(group)
+    return cuts
+
+
+def _start(eqn: ir.Eqn) -> int | None:
+    """The first element of a part whose elements follow one another."""
+    x, out = eqn.invars[0].aval, eqn.outvars[0].aval
+    strides = eqn.params["strides"]
+    if not rewriting.is_undivided(x) or not 0 < out.size < x.size <= _LARGEST:
+        return None
+    if strides is not None and set(strides) != {1}:
+        return None
+    axis = next(i for i, n in enumerate(out.shape) if n != x.shape[i])
+    if math.prod(x.shape[:axis]) != 1 or x.shape[axis + 1 :] != out.shape[axis + 1 :]:
+        return None
+    start: int = eqn.params["start_indices"][axis]
+    return start * math.prod(x.shape[axis + 1 :])
+
+
+def _is_kept(v: Any, readers: Any) -> bool:
+    """Whether an array is made for operations that are not fused, and for no others."""
+    for eqn in readers.get(v, ()):
+        if eqn is None or eqn.primitive.cost is None:
+            continue
+        if eqn.primitive not in _RENAMING or not _is_kept(eqn.outvars[0], readers):
+            return False
+    return v in readers
+
+
+def _cut(x: Any, shape: Any, start: int) -> Any:
+    flat = rewriting.reshape(x, (math.prod(x.aval.shape),))
+    (position,) = optimization_barrier_p.bind(np.int32(start))
+    part = dynamic_slice_p.bind(flat, position, slice_sizes=(math.prod(shape),))
+    return rewriting.reshape(part, shape)

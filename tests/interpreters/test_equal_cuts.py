@@ -1,0 +1,107 @@
+"""Parts of stacked weights are cut at positions that the compiler does not know."""
+
+import re
+
+import numpy as np
+import pytest
+
+import olympus
+import olympus.numpy as jnp
+from olympus import lax
+from olympus._src.core import ir
+from olympus._src.interpreters import equal_cuts
+
+RNG = np.random.default_rng(0)
+N = 6
+WEIGHTS = RNG.normal(size=(N, 24, 24)).astype("float32") * 0.2
+BIASES = RNG.normal(size=(N, 24)).astype("float32")
+X = RNG.normal(size=(3, 24)).astype("float32")
+
+
+def apply(ws, bs, x):
+    for i in range(len(ws)):
+        x = jnp.tanh(x @ ws[i] + bs[i]) + x
+    return x
+
+
+def n_cuts(f, *args):
+    program = olympus.make_olympuspr(f)(*args).olympuspr
+    cut = equal_cuts.hide_positions(program)
+    n = ir.primitives_of(cut).get(lax.dynamic_slice_p, 0)
+    assert (cut is program) == (n == 0)
+    return n
+
+
+def test_values_and_gradients():
+    assert n_cuts(apply, WEIGHTS, BIASES, X) == 2 * N
+    wanted = apply(list(WEIGHTS), list(BIASES), X)
+    np.testing.assert_allclose(olympus.jit(apply)(WEIGHTS, BIASES, X), wanted, 1e-5)
+
+    def loss(ws, bs, x):
+        return jnp.sum(jnp.sin(apply(ws, bs, x)))
+
+    parts = olympus.grad(loss, argnums=(0, 1))(list(WEIGHTS), list(BIASES), X)
+    wholes = olympus.jit(olympus.grad(loss, argnums=(0, 1)))(WEIGHTS, BIASES, X)
+    for part, whole in zip(parts, wholes, strict=True):
+        np.testing.assert_allclose(whole, np.stack(part), rtol=1e-4, atol=1e-5)
+
+
+def test_kernels_are_equal():
+    compiled = olympus.jit(apply).lower(WEIGHTS, BIASES, X).compile()
+    cut = re.findall(r" slice\(.*slice=\{\[(\d+):", compiled.as_text())
+    assert not cut  # all begin at a position that is an operand
+
+
+@pytest.mark.parametrize("axis", [0, 1])
+def test_blocks_of_rows(axis):
+    w = np.moveaxis(WEIGHTS, 0, axis).reshape(N * 24, 24) if axis == 0 else WEIGHTS[0]
+
+    def f(w, x):
+        rows = [w[i * 24 : (i + 1) * 24] for i in range(N)]
+        if axis == 1:
+            rows = [w[:, i * 4 : (i + 1) * 4] for i in range(N)]
+        return [x @ row for row in rows]
+
+    assert n_cuts(f, w, X) == (N if axis == 0 else 0)  # columns are not in one piece
+    for out, wanted in zip(olympus.jit(f)(w, X), f(w, X), strict=True):
+        np.testing.assert_allclose(out, wanted, rtol=1e-4, atol=1e-5)
+
+
+@pytest.mark.parametrize(
+    "f",
+    [
+        lambda w, x: [x @ w[i] for i in range(3)],  # few
+        lambda w, x: [x @ w[0] for i in range(N)],  # one, again and again
+        lambda w, x: sum(w[i] * float(i) for i in range(N)),  # fused
+        lambda w, x: [x @ (w * 2)[i] for i in range(N)],  # of no argument
+        lambda w, x: lax.scan(lambda c, row: (c @ row, None), x, w)[0],
+    ],
+)
+def test_others_stay_as_they_are(f):
+    assert n_cuts(f, WEIGHTS, X) == 0
+
+
+def test_functions_that_are_called():
+    layer = olympus.jit(lambda w, b, x: jnp.tanh(x @ w + b) + x)
+
+    def f(ws, bs, x):
+        for i in range(N):
+            x = layer(ws[i], bs[i], x)
+        return x
+
+    text = olympus.jit(f).lower(WEIGHTS, BIASES, X).as_text()
+    assert text.count("stablehlo.dynamic_slice") == 2 * N
+    wanted = apply(list(WEIGHTS), list(BIASES), X)
+    np.testing.assert_allclose(olympus.jit(f)(WEIGHTS, BIASES, X), wanted, 1e-5)
+
+
+def test_bodies_of_loops_stay_as_they_are():
+    def f(ws, bs, x):
+        return lax.fori_loop(0, 3, lambda _, x: apply(ws, bs, x) * 0.5, x)
+
+    text = olympus.jit(f).lower(WEIGHTS, BIASES, X).as_text()
+    assert "stablehlo.dynamic_slice" not in text
+    wanted = X
+    for _ in range(3):
+        wanted = apply(list(WEIGHTS), list(BIASES), wanted) * 0.5
+    np.testing.assert_allclose(olympus.jit(f)(WEIGHTS, BIASES, X), wanted, rtol=1e-4)
