@@ -1,9 +1,9 @@
 """Parts of an argument that are cut alike, so that the compiler writes one kernel.
 
-Layers that are unrolled read their weights from stacked arrays. A product of matrices is
-not fused with what it reads, so that each part is copied by a kernel, and the kernels
-differ in the position that they begin at. `hide_positions` has the compiler not know
-these: the kernels are equal then, and equal ones are compiled once.
+Layers that are unrolled read their weights from stacked arrays. A product of matrices
+is not fused with what it reads, so that each part is copied by a kernel, and these
+kernels differ in the position that they begin at. `hide_positions` has the compiler not
+know it: the kernels are equal then, and equal ones are compiled once.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
 """Sums of prefixes of arrays whose elements are equal, as products.
 
-The derivative of a sum of cumulative sums is a cumulative sum of ones, and that of their
-mean one of equal shares. Of `n` equal elements `x` the sum is `n * x`, with one rounding.
+The derivative of a sum of cumulative sums is a cumulative sum of ones, and that of
+their mean one of equal shares. Of `n` equal elements `x` the sum is `n * x`, with one
+rounding.
 """
 
 from __future__ import annotations

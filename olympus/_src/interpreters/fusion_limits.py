@@ -480,8 +480,8 @@ def _find_closed(program: ir.Olympuspr, n_readers: Mapping[Any, int]) -> set[Any
     for i, eqn in enumerate(eqns):
         if eqn.primitive.cost is _EXPENSIVE and len(eqn.outvars) == 1:
             (out,) = eqn.outvars
-            n = n_readers.get(out, 0)
-            if n > 1 and out.aval.shape and _closes(out, n, eqns[i + 1 : i + 1 + _NEAR], n_readers):
+            n, after = n_readers.get(out, 0), eqns[i + 1 : i + 1 + _NEAR]
+            if n > 1 and out.aval.shape and _closes(out, n, after, n_readers):
                 closed.add(out)
     return closed
 

@@ -59,8 +59,8 @@ def join_windows(program: ir.Olympuspr) -> ir.Olympuspr:
     """The program, with arrays put together where windows are added to zeros in turn.
 
     The derivative of reading a large array part by part adds in place to the part that
-    was read, by a kernel of its own for each. Where the parts are most of the array they
-    are put side by side. The same object where there are none.
+    was read, by a kernel of its own for each. Where the parts are most of the array,
+    they are put side by side. The same object where there are none.
     """
     if not rewriting.holds(program, "has windows", _has_windows):
         return program
@@ -129,8 +129,9 @@ class _Windows:
         part = self._window(eqn, indices, value)
         if part is None or maker is None or len(self._readers_of(maker)) > 1:
             return []
-        row = [_pad_part(maker)] if maker.primitive is pad_p else self._rows.get(maker)
-        if not row or row[0] is None or any(_overlap(part, each) for each in row):
+        first = _pad_part(maker) if maker.primitive is pad_p else None
+        row = self._rows.get(maker) if first is None else [first]
+        if not row or any(_overlap(part, each) for each in row):
             return []
         return [*row, part]
 

@@ -73,7 +73,7 @@ def packs(dtype: Any) -> bool:
 
 
 def emit_low_half(ctx: Any, key: str, aval: Any) -> tuple[str, Any]:
-    """Integers from 0 to 2**32 - 1 that sort as a key does, of 64 bits; and their type."""
+    """Integers of 64 bits, from 0 to 2**32 - 1, that sort as a key; and their type."""
     wide = ShapedArray(aval.shape, np.dtype(np.int64))
     key = ctx.block.convert(key, aval, wide)
     if dtypes.issubdtype(aval.dtype, np.signedinteger):

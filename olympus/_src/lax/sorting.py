@@ -35,8 +35,8 @@ from olympus._src.lowering import dynamic_shapes, types
 
 _I32, _I64 = np.dtype(np.int32), np.dtype(np.int64)
 _MOST_KEYS = 4  # each takes a sort
-# Up to so many, several keys are sorted at once, which compiles in 0.7 of the time: three
-# of 300 take 41 us, not 21, in one sort of pairs; of 5000 820 us, not 280. JAX: 65, 1310.
+# Up to so many, several keys are sorted at once, which compiles in 0.7 of the time:
+# three of 300 take 41 us, not 21 (JAX: 65). Three of 5000 would take 820, not 280.
 _FEW_IN_WORDS = 1 << 9
 _FEW = 128  # so few are sorted at once anyhow, and what is plain compiles soonest
 

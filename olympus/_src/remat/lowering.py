@@ -3,8 +3,8 @@
 A compiler that sees one computation twice does it once and keeps the result, which is
 what `checkpoint` is there to avoid. A barrier before the second time stops that where
 compilers respect it to the end. Up to jaxlib 0.11.0 XLA removes barriers early on the
-CPU; there the second time is a branch of a condition whose outcome is known only when the
-program runs.
+CPU; there the second time is a branch of a condition whose outcome is known only when
+the program runs.
 """
 
 from __future__ import annotations

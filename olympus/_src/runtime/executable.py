@@ -343,7 +343,7 @@ class Executable:
         return runner
 
     def _may_have_kernels(self) -> bool:
-        """Whether it runs on one CPU device, in its usual memory, and calls no Python."""
+        """Whether it runs on one CPU device, on its usual memory, without Python."""
         if self.in_shardings is not None or isinstance(self._program, CallbackProgram):
             return False
         if len(self.devices) != 1:
