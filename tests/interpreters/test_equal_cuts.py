@@ -7,7 +7,7 @@ import pytest
 
 import olympus
 import olympus.numpy as jnp
-from olympus import lax
+from olympus import lax, random
 from olympus._src.core import ir
 from olympus._src.interpreters import equal_cuts
 
@@ -44,6 +44,58 @@ def test_values_and_gradients():
     wholes = olympus.jit(olympus.grad(loss, argnums=(0, 1)))(WEIGHTS, BIASES, X)
     for part, whole in zip(parts, wholes, strict=True):
         np.testing.assert_allclose(whole, np.stack(part), rtol=1e-4, atol=1e-5)
+
+
+def test_steps_in_time():
+    """What products beside them make again and again is cut so too."""
+    xs = RNG.normal(size=(N, 3, 24)).astype("float32")
+
+    def f(w, xs):
+        h = jnp.zeros((3, 24))
+        for t in range(N):
+            h = jnp.tanh(h @ w + xs[t])
+        return h
+
+    assert n_cuts(f, WEIGHTS[0], xs) == N
+    wanted = f(WEIGHTS[0], list(xs))
+    np.testing.assert_allclose(olympus.jit(f)(WEIGHTS[0], xs), wanted, 1e-5, 1e-6)
+
+
+def test_gradients_of_convolutions():
+    filters = RNG.normal(size=(N, 3, 3, 2, 2)).astype("float32")
+    x = RNG.normal(size=(1, 6, 6, 2)).astype("float32")
+
+    def loss(filters, x):
+        for i in range(N):
+            x = jnp.maximum(
+                lax.conv_general_dilated(
+                    x,
+                    filters[i],
+                    (1, 1),
+                    "SAME",
+                    dimension_numbers=("NHWC", "HWIO", "NHWC"),
+                ),
+                -0.1,
+            )
+        return x.sum()
+
+    assert n_cuts(olympus.grad(loss), filters, x) == N
+    wanted = olympus.grad(loss)(list(filters), x)
+    out = olympus.jit(olympus.grad(loss))(filters, x)
+    np.testing.assert_allclose(out, np.stack(wanted), rtol=1e-3, atol=1e-2)
+
+
+def test_random_keys_stay_as_they_are():
+    keys = random.split(random.key(3), N)
+
+    def f(keys, w, x):
+        for i in range(N):
+            x = jnp.tanh(x @ w) + random.normal(keys[i], x.shape)
+        return x
+
+    assert n_cuts(f, keys, WEIGHTS[0], X) == 0
+    out = olympus.jit(f)(keys, WEIGHTS[0], X)
+    np.testing.assert_allclose(out, f(list(keys), WEIGHTS[0], X), rtol=1e-4, atol=1e-5)
 
 
 def test_kernels_are_equal():

@@ -10,33 +10,40 @@ from __future__ import annotations
 
 import collections
 import math
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
-from olympus._src.core import ir
+from olympus._src.core import dtypes, ir
 from olympus._src.interpreters import rewriting
 from olympus._src.interpreters.rewriting import Rewriter
 from olympus._src.lax.barriers import optimization_barrier_p
+from olympus._src.lax.choice import convert_element_type_p
 from olympus._src.lax.concatenation import slice_p
+from olympus._src.lax.contraction import dot_general_p
+from olympus._src.lax.convolution import conv_general_dilated_p
 from olympus._src.lax.families import transpose_p
-from olympus._src.lax.shaping import reshape_p, squeeze_p
+from olympus._src.lax.shaping import reshape_p, rev_p, squeeze_p
 from olympus._src.lax.slicing import dynamic_slice_p
 
 # Kernels of equal size that are worth a position for each.
 _FEWEST = 4
 _LARGEST = 2**31 - 1
+# Operations that are not fused, and are steps of layers.
+_PRODUCTS = (conv_general_dilated_p, dot_general_p)
 # What may be between a part and an operation that is not fused.
-_RENAMING = (reshape_p, squeeze_p, transpose_p)
+_RENAMING = (convert_element_type_p, reshape_p, rev_p, squeeze_p, transpose_p)
 
 
 def hide_positions(program: ir.Olympuspr) -> ir.Olympuspr:
     """The program, with parts of its arguments cut at positions behind barriers.
 
     Those of arguments with many parts that operations read which are not fused, as
-    weights of layers, and of others with as many parts, as biases beside them. The same
-    object where there are none. Programs within it stay as they are: small loops are
-    one kernel.
+    weights of layers, and of others with as many parts, as biases beside them, or with
+    no more than there are products and reductions: steps of equal kernels read them.
+    The same object where there are none. Programs within it stay as they are: small
+    loops are one kernel.
     """
     if ir.primitives_of(program).get(slice_p, 0) < _FEWEST:
         return program
@@ -72,16 +79,27 @@ def _find_cuts(program: ir.Olympuspr) -> dict[ir.Eqn, int]:
         if start is not None:
             groups[eqn.invars[0], eqn.outvars[0].aval.shape][eqn] = start
     readers = rewriting.readers_of(program)
-    layers = set()  # how many parts arguments have whose parts are kept
+    n_steps = _count_steps(program)
+    layers = set()  # into how many parts arguments are cut whose parts are kept
     for group in groups.values():
         if all(_is_kept(eqn.outvars[0], readers) for eqn in group):
-            layers.add(len(set(group.values())))
-    layers -= set(range(_FEWEST))
+            layers.add(_count_parts(group))
     cuts: dict[ir.Eqn, int] = {}
     for group in groups.values():
-        if len(set(group.values())) in layers:
+        n = _count_parts(group)
+        if n >= _FEWEST and (n in layers or n <= n_steps):
             cuts.update(group)
     return cuts
+
+
+def _count_parts(group: Mapping[ir.Eqn, int]) -> int:
+    return len(set(group.values()))
+
+
+def _count_steps(program: ir.Olympuspr) -> int:
+    """Products and reductions, between which kernels of equal steps are equal."""
+    counts = ir.primitives_of(program)
+    return sum(n for p, n in counts.items() if p.fuses_operands or p in _PRODUCTS)
 
 
 def _start(eqn: ir.Eqn) -> int | None:
@@ -89,6 +107,8 @@ def _start(eqn: ir.Eqn) -> int | None:
     x, out = eqn.invars[0].aval, eqn.outvars[0].aval
     strides = eqn.params["strides"]
     if not rewriting.is_undivided(x) or not 0 < out.size < x.size <= _LARGEST:
+        return None
+    if isinstance(x.dtype, dtypes.ExtendedDType):
         return None
     if strides is not None and set(strides) != {1}:
         return None
