@@ -157,3 +157,53 @@ def test_bodies_of_loops_stay_as_they_are():
     for _ in range(3):
         wanted = apply(list(WEIGHTS), list(BIASES), wanted) * 0.5
     np.testing.assert_allclose(olympus.jit(f)(WEIGHTS, BIASES, X), wanted, rtol=1e-4)
+
+
+# -- positions that are computed -------------------------------------------------------
+
+N_SLICES = 20
+
+
+def move_along(x, i):
+    """Parts at positions after one another, changed and put back."""
+    for k in range(N_SLICES):
+        part = lax.dynamic_slice(x, (i + k,), (3,))
+        x = lax.dynamic_update_slice(x, part * 1.5, (i + k + 1,))
+    return x
+
+
+def test_numbers_that_positions_differ_by():
+    x = np.arange(40, dtype="float32")
+    program = olympus.make_olympuspr(move_along)(x, np.int32(2)).olympuspr
+    hidden = equal_cuts.hide_positions(program)
+    barriers = ir.primitives_of(hidden).get(lax.optimization_barrier_p, 0)
+    assert 0 < barriers <= N_SLICES + 1  # one for each number
+    for i in (0, 2, 15, 30, -3, 100):
+        wanted = x.copy()
+        for k in range(N_SLICES):
+            start, to = (
+                np.clip(j + 40 if j < 0 else j, 0, 37) for j in (i + k, i + k + 1)
+            )
+            wanted[to : to + 3] = wanted[start : start + 3].copy() * np.float32(1.5)
+        out = olympus.jit(move_along)(x, np.int32(i))
+        np.testing.assert_allclose(out, wanted, rtol=1e-6)
+
+
+def test_gradients_at_computed_positions():
+    x = np.linspace(0.1, 0.9, 40, dtype="float32")
+
+    def loss(x, i):
+        return (move_along(x, i) ** 2).sum()
+
+    grad = olympus.grad(loss)
+    np.testing.assert_allclose(
+        olympus.jit(grad)(x, np.int32(2)), grad(x, np.int32(2)), rtol=1e-4
+    )
+
+
+def test_few_positions_stay_as_they_are():
+    def f(x, i):
+        return [lax.dynamic_slice(x, (i + k,), (3,)) for k in range(5)]
+
+    program = olympus.make_olympuspr(f)(np.arange(40.0), np.int32(2)).olympuspr
+    assert equal_cuts.hide_positions(program) is program

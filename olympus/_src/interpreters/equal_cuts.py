@@ -16,8 +16,10 @@ from typing import Any
 import numpy as np
 
 from olympus._src.core import dtypes, ir
+from olympus._src.core.primitive import Cost
 from olympus._src.interpreters import rewriting
 from olympus._src.interpreters.rewriting import Rewriter
+from olympus._src.lax.arithmetic import add_p
 from olympus._src.lax.barriers import optimization_barrier_p
 from olympus._src.lax.choice import convert_element_type_p
 from olympus._src.lax.concatenation import slice_p
@@ -25,11 +27,15 @@ from olympus._src.lax.contraction import dot_general_p
 from olympus._src.lax.convolution import conv_general_dilated_p
 from olympus._src.lax.families import transpose_p
 from olympus._src.lax.shaping import reshape_p, rev_p, squeeze_p
-from olympus._src.lax.slicing import dynamic_slice_p
+from olympus._src.lax.slicing import dynamic_slice_p, dynamic_update_slice_p
 
 # Kernels of equal size that are worth a position for each.
 _FEWEST = 4
 _LARGEST = 2**31 - 1
+# Slices at computed positions that are worth it.
+_MANY = 16
+# Where the positions of such operations are among their operands.
+_FIRST_POSITION = {dynamic_slice_p: 1, dynamic_update_slice_p: 2}
 # Operations that are not fused, and are steps of layers.
 _PRODUCTS = (conv_general_dilated_p, dot_general_p)
 # What may be between a part and an operation that is not fused.
@@ -45,22 +51,83 @@ def hide_positions(program: ir.Olympuspr) -> ir.Olympuspr:
     The same object where there are none. Programs within it stay as they are: small
     loops are one kernel.
     """
-    if ir.primitives_of(program).get(slice_p, 0) < _FEWEST:
-        return program
-    cuts = _find_cuts(program)
-    if not cuts:
+    counts = ir.primitives_of(program)
+    cuts = _find_cuts(program) if counts.get(slice_p, 0) >= _FEWEST else {}
+    steps: set[ir.Eqn] = set()
+    if counts.get(dynamic_slice_p, 0) + counts.get(dynamic_update_slice_p, 0) >= _MANY:
+        steps = _find_steps(program)
+    if not cuts and not steps:
         return program
     writer = Rewriter()
+    held: dict[Any, Any] = {}  # numbers behind barriers
     for eqn in program.eqns:
-        if eqn not in cuts:
+        if eqn in cuts:
+            shape, start = eqn.outvars[0].aval.shape, cuts[eqn]
+            value = writer.write(
+                eqn, lambda x, s=shape, at=start: _cut(x, s, at), [eqn.invars[0]]
+            )
+            writer.replace(eqn, value)
+        elif eqn in steps:
+            writer.replace(eqn, _write_step(writer, eqn, held))
+        else:
             writer.keep(eqn)
-            continue
-        shape, start = eqn.outvars[0].aval.shape, cuts[eqn]
-        value = writer.write(
-            eqn, lambda x, s=shape, at=start: _cut(x, s, at), [eqn.invars[0]]
-        )
-        writer.replace(eqn, value)
     return writer.finish(program)
+
+
+# -- positions that are computed -------------------------------------------------------
+
+
+def _find_steps(program: ir.Olympuspr) -> set[ir.Eqn]:
+    """Sums of a position and a number, which differ between slices."""
+    makers = {v: eqn for eqn in program.eqns for v in eqn.outvars}
+    found: dict[ir.Eqn, Any] = {}
+    todo = [
+        v
+        for eqn in program.eqns
+        if eqn.primitive in _FIRST_POSITION
+        for v in eqn.invars[_FIRST_POSITION[eqn.primitive] :]
+    ]
+    seen: set[ir.Eqn] = set()
+    for v in todo:
+        eqn = None if type(v) is ir.Literal else makers.get(v)
+        if eqn is None or eqn in seen or not _is_of_numbers(eqn):
+            continue
+        seen.add(eqn)
+        todo.extend(eqn.invars)
+        literals = [x for x in eqn.invars if type(x) is ir.Literal]
+        if eqn.primitive is add_p and len(literals) == 1:
+            found[eqn] = int(literals[0].val)
+    # What is added everywhere, as the size to negative positions, is equal anyway.
+    counts = collections.Counter(found.values())
+    return {eqn for eqn, n in found.items() if 4 * counts[n] <= len(found)}
+
+
+def _is_of_numbers(eqn: ir.Eqn) -> bool:
+    """Whether an equation makes one integer of others, or a choice between some."""
+    avals = [v.aval for v in (*eqn.outvars, *eqn.invars)]
+    if eqn.primitive.cost is not Cost.CHEAP and eqn.primitive.cost is not Cost.BITS:
+        return False
+    return all(not a.shape and a.dtype.kind in "bi" for a in avals)
+
+
+def _write_step(writer: Rewriter, eqn: ir.Eqn, held: dict[Any, Any]) -> Any:
+    """The sum with a number that the compiler does not know."""
+    operands = []
+    for v in eqn.invars:
+        if type(v) is not ir.Literal:
+            operands.append(writer.read(v))
+            continue
+        number = v.aval.dtype.type(v.val)
+        key = number.dtype, int(number)
+        if key not in held:
+            held[key] = writer.write(
+                eqn, lambda n=number: optimization_barrier_p.bind(n)[0], []
+            )
+        operands.append(held[key])
+    return writer.write(eqn, lambda *xs: add_p.bind(*xs, **eqn.params), operands)
+
+
+# -- parts of arguments ----------------------------------------------------------------
 
 
 def _find_cuts(program: ir.Olympuspr) -> dict[ir.Eqn, int]:

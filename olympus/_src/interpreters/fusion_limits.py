@@ -27,7 +27,9 @@ from olympus._src.core.primitive import Cost
 from olympus._src.interpreters import cipher_limits, equal_cuts, kept_values
 from olympus._src.lax.barriers import optimization_barrier_p
 from olympus._src.lax.concatenation import slice_p
+from olympus._src.lax.slicing import dynamic_slice_p
 
+_CUTTING = {slice_p, dynamic_slice_p}
 _EXPENSIVE, _SPREAD = Cost.EXPENSIVE, Cost.SPREAD
 # Each reads another element of its operand, so each repeats the work.
 _MOVES = (Cost.MOVE, _SPREAD)
@@ -104,7 +106,7 @@ def _limit_fusions(
     if flat is None:
         return program
     with_barriers = flat
-    if not is_divided and not is_body and slice_p in ir.primitives_of(flat):
+    if not (is_divided or is_body) and ir.primitives_of(flat).keys() & _CUTTING:
         with_barriers = equal_cuts.hide_positions(flat)
     if ir.has_operation(flat, "kept"):
         with_barriers = kept_values.keep_marked(with_barriers)
