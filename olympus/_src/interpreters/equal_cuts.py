@@ -80,7 +80,7 @@ def hide_positions(program: ir.Olympuspr) -> ir.Olympuspr:
 def _find_steps(program: ir.Olympuspr) -> set[ir.Eqn]:
     """Sums of a position and a number, which differ between slices."""
     makers = {v: eqn for eqn in program.eqns for v in eqn.outvars}
-    found: dict[ir.Eqn, Any] = {}
+    sums: dict[ir.Eqn, Any] = {}
     todo = [
         v
         for eqn in program.eqns
@@ -96,10 +96,10 @@ def _find_steps(program: ir.Olympuspr) -> set[ir.Eqn]:
         todo.extend(eqn.invars)
         literals = [x for x in eqn.invars if type(x) is ir.Literal]
         if eqn.primitive is add_p and len(literals) == 1:
-            found[eqn] = int(literals[0].val)
+            sums[eqn] = int(literals[0].val)
     # What is added everywhere, as the size to negative positions, is equal anyway.
-    counts = collections.Counter(found.values())
-    return {eqn for eqn, n in found.items() if 4 * counts[n] <= len(found)}
+    counts = collections.Counter(sums.values())
+    return {eqn for eqn, n in sums.items() if 4 * counts[n] <= len(sums)}
 
 
 def _is_of_numbers(eqn: ir.Eqn) -> bool:
