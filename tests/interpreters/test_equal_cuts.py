@@ -189,6 +189,12 @@ def test_numbers_that_positions_differ_by():
         np.testing.assert_allclose(out, wanted, rtol=1e-6)
 
 
+def test_barriers_beside_those_that_keep_what_is_overwritten():
+    x = np.arange(40, dtype="float32")
+    lowered = olympus.jit(move_along).lower(x, np.int32(2))
+    assert lowered._lowered.has_barriers  # else older compilers drop them early
+
+
 def test_gradients_at_computed_positions():
     x = np.linspace(0.1, 0.9, 40, dtype="float32")
 

@@ -26,7 +26,7 @@ from olympus._src.interpreters import (
 )
 from olympus._src.interpreters.concrete_arrays import as_array, lift_guards, on_device
 from olympus._src.lowering import module as lowering
-from olympus._src.lowering import operation_paths
+from olympus._src.lowering import operation_paths, overwriting
 from olympus._src.runtime import build_options, callback, client, executable
 from olympus._src.sharding.division import Division
 
@@ -303,7 +303,8 @@ def _lower(
     text = module.text()
     if has_barriers and not in_bodies:  # nor may a user's be there
         n = text.count("stablehlo.optimization_barrier")
-        has_barriers = n == n_barriers(limited)
+        n_held = len(set(overwriting.variables_to_hold(limited).values()))
+        has_barriers = n == n_barriers(limited) + n_held
     duration_s = time.perf_counter() - start
     events.record_event_duration_secs(
         "/olympus/core/compile/to_mlir_module_duration", duration_s, fun_name=name
