@@ -48,6 +48,7 @@ EXTENSIONS = [
         f"olympus._src.native.{name}",
         [f"olympus/_src/native/{name}.c"],
         depends=[f"olympus/_src/native/{header}" for header in headers],
+        libraries=["m"] if name == "products" else [],
         optional=True,
     )
     for name, headers in PARTS.items()

@@ -172,6 +172,19 @@ def test_other_programs_stay_as_they_are(name):
     assert n_barriers(f, x) == 0
 
 
+def test_remainders_are_made_where_they_are_read():
+    """XLA makes each once: its sign is looked at and mended in one fused program."""
+
+    def steps(x):
+        total = x
+        for _ in range(60):
+            y = x * 7 + total % 3
+            total = total + y * y
+        return total
+
+    assert n_barriers(steps, np.ones(50, np.float32)) == 0
+
+
 def test_random_numbers_that_are_read_in_many_parts_are_made_once():
     def draw(key):
         return olympus.random.bernoulli(key, 0.5, (100, 28, 28))

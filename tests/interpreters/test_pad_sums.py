@@ -124,3 +124,67 @@ def test_within_loops_and_maps():
     np.testing.assert_allclose(
         got, olympus.vmap(olympus.grad(compute_whole))(x), rtol=1e-3
     )
+
+
+# -- windows that are added in turn ----------------------------------------------------
+
+LARGE = np.linspace(-1, 1, 8 * 6 * 128, dtype=np.float32).reshape(8, 6, 128)
+WINDOWS = {  # what is read; how many additions are left, or None for all
+    "rows": (range(8), 0),
+    "columns": ([np.s_[:, j] for j in range(6)], 0),
+    "pairs, out of order": ([np.s_[4:6], np.s_[:2], np.s_[6:], np.s_[2:4]], 0),
+    "half of the rows": ([1, 2, 4, 7], 0),
+    "few of the rows": ([1, 2, 4], None),
+    "a row twice": ([*range(8), 3], 4),
+    "overlapping": ([np.s_[i : i + 2] for i in range(7)], None),
+    "parts of two axes": ([np.s_[i, :3] for i in range(8)], None),
+}
+
+
+@pytest.mark.parametrize("jitted", [True, False])
+@pytest.mark.parametrize("case", WINDOWS)
+def test_windows_that_are_added_in_turn(case, jitted):
+    indices, n_left = WINDOWS[case]
+    grad = olympus.grad(lambda x: sum_weighted([x[i] for i in indices]))
+    program = olympus.make_olympuspr(grad)(LARGE).olympuspr
+    joined = pad_sums.join_windows(program)
+    assert (joined is program) == (n_left is None)
+    if n_left is not None:
+        added = [eqn.primitive for eqn in joined.eqns].count(lax.scatter_add_p)
+        assert added == n_left
+    out = (olympus.jit(grad) if jitted else grad)(LARGE)
+    expected = gradient_by_parts(LARGE, indices)
+    np.testing.assert_allclose(out, expected, rtol=2e-5, atol=1e-6)
+
+
+def test_windows_whose_sums_are_read_on_the_way():
+    """What reads an array before the last addition sees it as it is then."""
+
+    def f(x):
+        total = jnp.zeros_like(x)
+        states = []
+        for i in range(8):
+            total = total.at[i].add(x[i] * 2)
+            states.append(total.sum())
+        return total, jnp.stack(states)
+
+    total, states = olympus.jit(f)(LARGE)
+    np.testing.assert_allclose(total, LARGE * 2, rtol=1e-6)
+    sums = np.cumsum(2 * LARGE.sum((1, 2)))
+    np.testing.assert_allclose(states, sums, rtol=1e-4, atol=1e-2)
+
+
+def test_layers_of_stacked_weights():
+    ws, x = LARGE.reshape(8, 768)[:, : 24 * 24].reshape(8, 24, 24), LARGE[0, :2, :24]
+
+    def loss(ws, x):
+        for i in range(8):
+            x = jnp.tanh(x @ ws[i])
+        return x.sum()
+
+    text = olympus.jit(olympus.grad(loss)).lower(ws, x).as_text()
+    assert "dynamic_update_slice" not in text
+    one_by_one = olympus.grad(lambda ws: loss(ws, x))(list(ws))
+    np.testing.assert_allclose(
+        olympus.jit(olympus.grad(loss))(ws, x), one_by_one, rtol=1e-4, atol=1e-6
+    )

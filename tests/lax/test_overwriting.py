@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import pytest
 
@@ -135,5 +137,6 @@ def test_cotangents_of_computed_windows_are_added_in_place(window, start):
     expected = 2 * matrix.T @ matrix @ x
     np.testing.assert_allclose(olympus.jit(grad)(x, start), expected, rtol=1e-5)
     texts = [olympus.jit(g).lower(x, start).as_text() for g in (f, grad)]
-    held = [text.count("optimization_barrier") for text in texts]
+    # Without those behind numbers that positions differ by.
+    held = [len(re.findall(r"optimization_barrier.*xf32>$", t, re.M)) for t in texts]
     assert window == 10 or held[0] == held[1]

@@ -650,7 +650,64 @@ def test_checks_of_numbers_see_results():
             f(np.zeros(3, np.float32))
 
 
-def test_programs_on_other_devices_are_left_to_the_runtime():
+def test_programs_on_other_devices_have_kernels():
+    fresh.run(
+        """
+        import copy, pickle
+        import numpy as np, olympus, olympus.numpy as jnp
+        from olympus._src.runtime import host_results
+        home, middle, other = olympus.devices()[:3]
+        f = olympus.jit(lambda x, y: (x * 2 + y, x - y))
+        x = olympus.device_put(np.arange(4, dtype="float32"), other)
+        values = np.ones(4, "float32")
+        calls = [
+            lambda: f(x, x), lambda: f(x, values), lambda: f(x, 1), lambda: (-x, x + x)
+        ]
+        for i in range(8):
+            for call in calls:
+                a, b = call()
+                assert i < 7 or type(a._parts) is host_results.HostMemory
+                assert a.device == b.device == other and a.committed and b.committed
+            a = x + values  # in memory, without a buffer in the end
+        assert type(a._parts) is host_results.HostMemory
+        values[:] = 9  # which is no longer looked at
+        np.testing.assert_array_equal(a, [1, 2, 3, 4])
+        for there in (home, middle, other):
+            moved = olympus.device_put(a, there)
+            assert moved.device == there and moved.committed
+            np.testing.assert_array_equal(moved + 1, [2, 3, 4, 5])
+            assert (moved + 1).device == there
+        for same in (pickle.loads(pickle.dumps(a)), copy.deepcopy(a), np.asarray(a)):
+            np.testing.assert_array_equal(same, [1, 2, 3, 4])
+        at_home = olympus.device_put(a, home)
+        for wrong in (lambda: a + at_home, lambda: f(a, at_home)):
+            for _ in range(3):
+                try:
+                    wrong()
+                except ValueError:
+                    continue
+                raise AssertionError("arrays of two devices were added")
+        g = olympus.jit(lambda x: x * 3, donate_argnums=0)
+        for _ in range(3):
+            d = x + 1
+            assert g(d).device == other
+            assert d.is_deleted()
+        with olympus.default_device(middle):
+            for _ in range(3):
+                z = jnp.ones(4) + 1
+                assert z.device == middle and not z.committed
+                assert f(z, 1)[0].device == middle
+            assert f(x, z)[0].device == other
+        whole = olympus.make_mesh((2,), ("i",), devices=[home, other])
+        parts = olympus.device_put(a, olympus.NamedSharding(whole, olympus.P("i")))
+        np.testing.assert_array_equal(parts, [1, 2, 3, 4])
+        """,
+        OLYMPUS_NUM_CPU_DEVICES="3",
+        OLYMPUS_HOST_KERNELS_AFTER="0",
+    )
+
+
+def test_programs_follow_arrays_to_other_devices():
     fresh.run(
         """
         import numpy as np, olympus, olympus.numpy as jnp

@@ -24,9 +24,12 @@ import numpy as np
 
 from olympus._src.core import dtypes, ir, scopes
 from olympus._src.core.primitive import Cost
-from olympus._src.interpreters import cipher_limits, kept_values
+from olympus._src.interpreters import cipher_limits, equal_cuts, kept_values
 from olympus._src.lax.barriers import optimization_barrier_p
+from olympus._src.lax.concatenation import slice_p
+from olympus._src.lax.slicing import dynamic_slice_p
 
+_CUTTING = {slice_p, dynamic_slice_p}
 _EXPENSIVE, _SPREAD = Cost.EXPENSIVE, Cost.SPREAD
 # Each reads another element of its operand, so each repeats the work.
 _MOVES = (Cost.MOVE, _SPREAD)
@@ -45,6 +48,8 @@ _REPEATS_BETWEEN, _SLACK_BETWEEN, _UNFUSED = 1.5, 300, 8
 # Work that sums make again of what they read, in programs with as many operations that
 # are not fused: layers of a network make some of it, and are fused sooner than kept.
 _REPEATS_OF_SUMS, _SLACK_OF_SUMS = 3, 150
+# Equations in which what reads an expensive value must come together.
+_NEAR = 12
 # More operations in one fused program than XLA takes without harm.
 _LARGEST = 2400
 # Different elements of a value that one fused program makes before XLA keeps it.
@@ -61,6 +66,7 @@ def limit(
     platform: str,
     in_bodies: bool = True,
     is_divided: bool = False,
+    is_body: bool = False,
 ) -> ir.Olympuspr:
     """The program, with barriers where fusion would repeat its work many times.
 
@@ -70,6 +76,7 @@ def limit(
       in_bodies: whether bodies of loops and branches may hold barriers.
       is_divided: whether the compiler divides it over devices, by the axes of arrays:
         random numbers keep theirs then.
+      is_body: whether it is the body of a loop or a branch.
 
     Returns:
       The same object where nothing is to be marked.
@@ -77,8 +84,8 @@ def limit(
     if platform != "cpu":
         return program
     return program.derived(
-        ("fusion limits", in_bodies, is_divided),
-        lambda p: _limit_fusions(p, in_bodies, is_divided),
+        ("fusion limits", in_bodies, is_divided, is_body),
+        lambda p: _limit_fusions(p, in_bodies, is_divided, is_body),
     )
 
 
@@ -88,18 +95,21 @@ def count_barriers(program: ir.Olympuspr) -> int:
 
 
 def _limit_fusions(
-    program: ir.Olympuspr, in_bodies: bool, is_divided: bool
+    program: ir.Olympuspr, in_bodies: bool, is_divided: bool, is_body: bool
 ) -> ir.Olympuspr:
     if in_bodies:
         program = ir.map_subprograms(
-            program, lambda inner: limit(inner, "cpu", is_divided=is_divided)
+            program,
+            lambda inner: limit(inner, "cpu", is_divided=is_divided, is_body=True),
         )
     flat = _inline_calls(program)
     if flat is None:
         return program
     with_barriers = flat
+    if not (is_divided or is_body) and ir.primitives_of(flat).keys() & _CUTTING:
+        with_barriers = equal_cuts.hide_positions(flat)
     if ir.has_operation(flat, "kept"):
-        with_barriers = kept_values.keep_marked(flat)
+        with_barriers = kept_values.keep_marked(with_barriers)
     with_barriers = _keep_narrow(with_barriers)
     if not is_divided:
         if not in_bodies:
@@ -253,7 +263,8 @@ class _Fusion:
         self.makers: dict[Any, ir.Eqn] = {}
         self.n_readers = n_readers
         self.spread = _find_spread(program) if sums_repeat else None
-        self.apart = _read_apart(program, self.n_readers, self.spread)
+        self._closed = _find_closed(program, n_readers)
+        self.apart = _read_apart(program, n_readers, self.spread, self._closed)
         self.kept = {v for v in program.outvars if type(v) is not ir.Literal}
         self.repeated: set[Any] = set()
         self.sizes: dict[Any, int] = {}
@@ -270,7 +281,7 @@ class _Fusion:
         # One loop over local names: each program that is lowered comes through here.
         makers, n_readers, kept = self.makers, self.n_readers, self.kept
         sizes, literal, apart = self.sizes, ir.Literal, self.apart
-        spread = self.spread
+        spread, closed = self.spread, self._closed
         expensive: set[Any] = set()  # values with an expensive operation on their way
         joined: list[ir.Eqn] = []
         for eqn in eqns:
@@ -302,7 +313,8 @@ class _Fusion:
                 makers[out] = eqn
                 sizes[out] = size
                 if cost is _EXPENSIVE:
-                    (expensive if n_readers.get(out, 0) < 2 else kept).add(out)
+                    is_once = n_readers.get(out, 0) < 2 or out in closed
+                    (expensive if is_once else kept).add(out)
                 elif out not in apart:
                     if costly:
                         expensive.add(out)
@@ -422,7 +434,10 @@ def _cost(eqn: ir.Eqn, spread: set[Any] | None) -> Cost | None:
 
 
 def _read_apart(
-    program: ir.Olympuspr, n_readers: Mapping[Any, int], spread: set[Any] | None
+    program: ir.Olympuspr,
+    n_readers: Mapping[Any, int],
+    spread: set[Any] | None,
+    closed: set[Any],
 ) -> set[Any]:
     """Values that are read in several fused programs, or by one that is written twice.
 
@@ -441,7 +456,8 @@ def _read_apart(
             continue
         out = eqn.outvars[0]
         if cost is _EXPENSIVE and _cost(eqn, spread) is _EXPENSIVE:
-            places.update({v: v for v in eqn.outvars if n_readers[v] > 1})
+            several = [v for v in eqn.outvars if n_readers[v] > 1 and v not in closed]
+            places.update({v: v for v in several})
             repeated = False
         else:
             repeated = out in apart
@@ -454,6 +470,50 @@ def _read_apart(
             elif repeated or places.setdefault(v, place) is not place:
                 apart.add(v)
     return apart
+
+
+def _find_closed(program: ir.Olympuspr, n_readers: Mapping[Any, int]) -> set[Any]:
+    """Expensive values that a few cheap operations make one value of, and of no other.
+
+    These are fused, and then read the value once: it is made there, as the rest of a
+    division is with the choice of its sign.
+    """
+    closed = set()
+    eqns = program.eqns
+    for i, eqn in enumerate(eqns):
+        if eqn.primitive.cost is _EXPENSIVE and len(eqn.outvars) == 1:
+            (out,) = eqn.outvars
+            n, after = n_readers.get(out, 0), eqns[i + 1 : i + 1 + _NEAR]
+            if n > 1 and out.aval.shape and _closes(out, n, after, n_readers):
+                closed.add(out)
+    return closed
+
+
+def _closes(
+    v: Any, n: int, eqns: Sequence[ir.Eqn], n_readers: Mapping[Any, int]
+) -> bool:
+    """Whether equations make one value of a value alone, and nothing else reads it.
+
+    Args:
+      v: the value.
+      n: how often it is read.
+      eqns: some that follow it.
+      n_readers: how often each value is read.
+    """
+    group = {v}
+    for eqn in eqns:
+        arrays = [x for x in eqn.invars if type(x) is not ir.Literal and x.aval.shape]
+        read = sum(x in group for x in arrays)
+        if not read:
+            continue
+        n -= read
+        if eqn.primitive.cost not in _PLAIN or read < len(arrays):
+            return False
+        if n == 0:
+            return True
+        group.update(eqn.outvars)
+        n += n_readers.get(eqn.outvars[0], 0)
+    return False
 
 
 def _count_readers(program: ir.Olympuspr) -> collections.Counter[Any]:

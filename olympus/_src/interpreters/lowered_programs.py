@@ -13,6 +13,7 @@ from olympus._src.interpreters import (
     constant_warnings,
     discharge,
     donation_warnings,
+    equal_elements,
     equal_rows,
     fusion_limits,
     pad_sums,
@@ -25,7 +26,7 @@ from olympus._src.interpreters import (
 )
 from olympus._src.interpreters.concrete_arrays import as_array, lift_guards, on_device
 from olympus._src.lowering import module as lowering
-from olympus._src.lowering import operation_paths
+from olympus._src.lowering import operation_paths, overwriting
 from olympus._src.runtime import build_options, callback, client, executable
 from olympus._src.sharding.division import Division
 
@@ -151,6 +152,7 @@ class LoweredProgram(NamedTuple):
             locate=locate,
             division=self.division,
             moves_slices=build_options.moves_slices(self.platform),
+            keeps_barriers=build_options.barriers_in_bodies,
         )
 
 
@@ -231,7 +233,14 @@ def _lower(
     device = device if committed else first
     program, consts = partial_eval.embed_scalars(program, consts)
     n_consts = len(consts)
-    plain = type_constraints.constrain(program) if division is not None else program
+    plain = program
+    if division is not None:
+        plain = type_constraints.constrain(program)
+    else:
+        if ir.has_operation(plain, "cumsum"):
+            plain = equal_elements.multiply(plain)
+        if ir.has_operation(plain, "scatter-add"):
+            plain = pad_sums.join_windows(plain)
     whole = partial_eval.expand(
         ir.hoist_consts(plain), platform, divisible=division is not None
     )
@@ -287,13 +296,15 @@ def _lower(
         aliases=aliases,
         division=division,
         moves_slices=build_options.moves_slices(platform),
+        keeps_barriers=in_bodies,
     )
     if division is not None and module.callbacks:
         _check_processes_of_callbacks(name, division, platform)
     text = module.text()
     if has_barriers and not in_bodies:  # nor may a user's be there
         n = text.count("stablehlo.optimization_barrier")
-        has_barriers = n == n_barriers(limited)
+        n_held = len(set(overwriting.variables_to_hold(limited).values()))
+        has_barriers = n == n_barriers(limited) + n_held
     duration_s = time.perf_counter() - start
     events.record_event_duration_secs(
         "/olympus/core/compile/to_mlir_module_duration", duration_s, fun_name=name

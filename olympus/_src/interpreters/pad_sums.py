@@ -18,6 +18,8 @@ from olympus._src.interpreters import rewriting
 from olympus._src.interpreters.rewriting import Rewriter
 from olympus._src.lax.concatenation import concatenate_p, pad_p
 from olympus._src.lax.families import add_any_p
+from olympus._src.lax.scatter import scatter_add_p
+from olympus._src.lax.stacking import stack_p
 
 # Of parts with gaps between them, or that alternate.
 _FEWEST_PARTS = 4
@@ -51,6 +53,121 @@ def merge(program: ir.Olympuspr) -> ir.Olympuspr:
         return program
     result: ir.Olympuspr = program.derived("padded parts merged", _merge)
     return result
+
+
+def join_windows(program: ir.Olympuspr) -> ir.Olympuspr:
+    """The program, with arrays put together where windows are added to zeros in turn.
+
+    The derivative of reading a large array part by part adds in place to the part that
+    was read, by a kernel of its own for each. Where the parts are most of the array,
+    they are put side by side. The same object where there are none.
+    """
+    if not rewriting.holds(program, "has windows", _has_windows):
+        return program
+    result: ir.Olympuspr = program.derived("windows joined", _join_windows)
+    return result
+
+
+def _has_windows(program: ir.Olympuspr) -> bool:
+    primitives = ir.primitives_of(program)
+    return pad_p in primitives and primitives.get(scatter_add_p, 0) > 1
+
+
+def _join_windows(program: ir.Olympuspr) -> ir.Olympuspr:
+    program = ir.map_subprograms(program, join_windows)
+    if not _has_windows(program):
+        return program
+    chains = _Windows(program).chains()
+    if not chains:
+        return program
+    writer = Rewriter()
+    for eqn in program.eqns:
+        if eqn not in chains:
+            writer.keep(eqn)
+            continue
+        parts = sorted(chains[eqn], key=lambda part: part.start)
+        values = [writer.read(part.value) for part in parts]
+        aval = eqn.outvars[0].aval
+        value = writer.write(
+            eqn, lambda *xs, p=parts, a=aval: _put_together(xs, p, a), values
+        )
+        writer.replace(eqn, value)
+    return writer.finish(program)
+
+
+class _Windows:
+    """Windows at known positions that a program adds to arrays."""
+
+    def __init__(self, program: ir.Olympuspr) -> None:
+        self._adds = [eqn for eqn in program.eqns if eqn.primitive is scatter_add_p]
+        kinds = pad_p, scatter_add_p, stack_p
+        makers = [eqn for eqn in program.eqns if eqn.primitive in kinds]
+        self._makers = {v: eqn for eqn in makers for v in eqn.outvars}
+        self._readers = rewriting.readers_of(program, self._makers)
+        self._rows: dict[ir.Eqn, list[_Part]] = {}
+
+    def chains(self) -> dict[ir.Eqn, list[_Part]]:
+        """The parts of each array that is put together, by the last addition to it."""
+        for eqn in self._adds:
+            row = self._extend(eqn)
+            if row:
+                self._rows[eqn] = row
+        ends = [eqn for eqn in self._rows if not self._goes_on(eqn)]
+        return {eqn: self._rows[eqn] for eqn in ends if _is_most(self._rows[eqn])}
+
+    def _goes_on(self, eqn: ir.Eqn) -> bool:
+        (reader,) = readers if len(readers := self._readers_of(eqn)) == 1 else (None,)
+        return reader in self._rows
+
+    def _readers_of(self, eqn: ir.Eqn) -> list[Any]:
+        return self._readers.get(eqn.outvars[0], [])
+
+    def _extend(self, eqn: ir.Eqn) -> list[_Part]:
+        """The parts up to an addition, which do not overlap; none if some do."""
+        operand, indices, value = eqn.invars
+        maker = self._makers.get(operand)
+        part = self._window(eqn, indices, value)
+        if part is None or maker is None or len(self._readers_of(maker)) > 1:
+            return []
+        first = _pad_part(maker) if maker.primitive is pad_p else None
+        row = self._rows.get(maker) if first is None else [first]
+        if not row or any(_overlap(part, each) for each in row):
+            return []
+        return [*row, part]
+
+    def _window(self, eqn: ir.Eqn, indices: Any, value: Any) -> _Part | None:
+        """The part that is added to, if it is known and along one axis."""
+        aval, maker = eqn.outvars[0].aval, self._makers.get(indices)
+        if maker is None or maker.primitive is not stack_p or len(maker.invars) != 1:
+            return None
+        (position,) = maker.invars
+        dn = eqn.params["dimension_numbers"]
+        axes = tuple(dn.scatter_dims_to_operand_dims)
+        is_window = tuple(dn.update_window_dims) == tuple(range(aval.ndim))
+        if type(position) is not ir.Literal or not is_window or len(axes) != 1:
+            return None
+        if not rewriting.is_undivided(aval) or value.aval.dtype != aval.dtype:
+            return None
+        (axis,), start = axes, int(position.val)
+        size = value.aval.shape[axis]
+        alike = [n == m for n, m in zip(aval.shape, value.aval.shape, strict=True)]
+        if not all(alike[:axis] + alike[axis + 1 :]):
+            return None
+        if not 0 <= start <= aval.shape[axis] - size or size == 0:
+            return None
+        return _Part(eqn.outvars[0], value, axis, start, size, 1)
+
+
+def _overlap(x: _Part, y: _Part) -> bool:
+    """Whether two parts may share elements: of one axis, each without gaps."""
+    if x.axis != y.axis or x.distance != 1 or y.distance != 1:
+        return True
+    return x.start < y.start + y.size and y.start < x.start + x.size
+
+
+def _is_most(row: Sequence[_Part]) -> bool:
+    size = row[0].term.aval.shape[row[0].axis]
+    return 2 * sum(part.size for part in row) >= size
 
 
 def _has_pads(program: ir.Olympuspr) -> bool:
@@ -116,22 +233,27 @@ class _Sums:
     def part_of(self, v: Any) -> _Part | None:
         """How a value is zero but for a part, along one axis."""
         eqn = self._makers.get(v)
-        if eqn is None or eqn.primitive is not pad_p:
+        if eqn is None or eqn.primitive is not pad_p or len(self._readers[v]) > 1:
             return None
-        if len(self._readers[v]) > 1 or not _is_zero(eqn.invars[1]):
-            return None
-        config = eqn.params["padding_config"]
-        axes = [i for i, sizes in enumerate(config) if any(sizes)]
-        if len(axes) != 1:
-            return None
-        (axis,) = axes
-        low, high, interior = config[axis]
-        size = eqn.invars[0].aval.shape[axis]
-        if min(low, high) < 0 or size == 0:
-            return None
-        if interior and low + high != interior:  # not one of parts that alternate
-            return None
-        return _Part(v, eqn.invars[0], axis, low, 1 if interior else size, interior + 1)
+        return _pad_part(eqn)
+
+
+def _pad_part(eqn: ir.Eqn) -> _Part | None:
+    """How what a padding gives is zero but for a part, along one axis."""
+    if not _is_zero(eqn.invars[1]):
+        return None
+    config = eqn.params["padding_config"]
+    axes = [i for i, sizes in enumerate(config) if any(sizes)]
+    if len(axes) != 1:
+        return None
+    (axis,) = axes
+    low, high, interior = config[axis]
+    v, size = eqn.outvars[0], eqn.invars[0].aval.shape[axis]
+    if min(low, high) < 0 or size == 0:
+        return None
+    if interior and low + high != interior:  # not one of parts that alternate
+        return None
+    return _Part(v, eqn.invars[0], axis, low, 1 if interior else size, interior + 1)
 
 
 def _is_sum(eqn: ir.Eqn) -> bool:

@@ -16,17 +16,19 @@ from olympus._src.lax.families import ShapedArray
 _DTYPES = frozenset(["float32", "float64", "int32", "int64"])
 # 2000 sums take what windows do, which XLA's runtime need not start, and compile in a
 # tenth of the time; 8192 take 6 us in place of 37 (decision 50).
-_FEWEST = 1 << 11
+FEWEST = 1 << 11
+# Windows make 16 exponentials for each element: 64 take 19 us in place of 6.
+FEWEST_EXPONENTIALS = 1 << 6
 _SHORT = 8  # windows along axes of so few take 6 us too, for 500 x 10
 _ROWS = "dense<[2, 1, 0]> : tensor<3xindex>"
 
 
-def suits(platform: str, aval: Any, axis: int) -> bool:
-    """Whether there is a kernel for an array that pays."""
+def suits(platform: str, aval: Any, axis: int, fewest: int = FEWEST) -> bool:
+    """Whether there is a kernel for an array that pays, of so many elements or more."""
     return (
         platform == "cpu"
         and aval.dtype.name in _DTYPES
-        and aval.size >= _FEWEST
+        and aval.size >= fewest
         and aval.shape[axis] > _SHORT
         and native.load_products() is not None
     )

@@ -72,6 +72,16 @@ def packs(dtype: Any) -> bool:
     return dtype == np.bool_ or (number and dtypes.itemsize_bits(dtype) <= 32)
 
 
+def emit_low_half(ctx: Any, key: str, aval: Any) -> tuple[str, Any]:
+    """Integers of 64 bits, from 0 to 2**32 - 1, that sort as a key; and their type."""
+    wide = ShapedArray(aval.shape, np.dtype(np.int64))
+    key = ctx.block.convert(key, aval, wide)
+    if dtypes.issubdtype(aval.dtype, np.signedinteger):
+        half = ctx.block.splat(2**31, wide)
+        key = ctx.block.elementwise("stablehlo.add", (key, half), wide)
+    return key, wide
+
+
 def emit_packed(ctx: Any, key: str, aval: Any, positions: str) -> str:
     """Integers over positions (of 64 bits, below 2**31): they sort by both."""
     block, wide = ctx.block, ShapedArray(aval.shape, np.dtype(np.int64))

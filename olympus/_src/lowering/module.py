@@ -44,6 +44,7 @@ class Module:
       divided_over: the mesh that the program is divided over; None for one device.
       has_other_memories: whether values may be in other memories than the default.
       moves_slices: whether dynamic slices are moved inside by operations of their own.
+      keeps_barriers: whether the compiler respects barriers until it has fused.
       manual: the axes of a mesh that what is being written is manual along, or None.
       inspections: values whose sharding it reports when it is compiled.
       templates: what operations write; None where each has a place in the text.
@@ -65,6 +66,7 @@ class Module:
         "has_other_memories",
         "inspections",
         "keepalives",
+        "keeps_barriers",
         "locate",
         "manual",
         "moves_slices",
@@ -81,6 +83,7 @@ class Module:
         self.has_dynamic_calls = False
         self.has_other_memories = False
         self.moves_slices = True
+        self.keeps_barriers = False
         self.platform = platform
         self.locate = locate
         self.templates: templates.Templates | None = None
@@ -363,6 +366,7 @@ def lower_module(
     locate: Locate = None,
     division: Division | None = None,
     moves_slices: bool = True,
+    keeps_barriers: bool = False,
 ) -> Module:
     """Lowers a program without constants to a module.
 
@@ -376,6 +380,7 @@ def lower_module(
       locate: gives the text behind each operation that says where it comes from.
       division: how it is divided over several devices.
       moves_slices: see `Module`; off where the compiler is known to do it rightly.
+      keeps_barriers: see `Module`; on where the compiler is known to do so.
 
     Returns:
       The module; `text()` is what compiles. Programs of ordered effects take and return
@@ -385,6 +390,7 @@ def lower_module(
     module = Module(name, platform, locate)
     module.has_other_memories = names_other_memories(program, division, [platform])
     module.moves_slices = moves_slices or division is not None
+    module.keeps_barriers = keeps_barriers and division is None
     if division is not None:
         module.divided_over = division.mesh
     module.templates = templates.of_module(module)

@@ -138,7 +138,8 @@ def of_module(module: Any) -> Templates | None:
         return None
     if module.divided_over is not None or module.has_other_memories:
         return Templates(module)
-    key = module.platform, module.moves_slices, config.trace_context()
+    flags = module.moves_slices, module.keeps_barriers
+    key = module.platform, flags, config.trace_context()
     templates: Templates | None = _kinds.get(key)
     if templates is None:
         templates = _kinds[key] = Templates(module)
@@ -151,6 +152,7 @@ class _Facts:
     __slots__ = (
         "divided_over",
         "has_other_memories",
+        "keeps_barriers",
         "manual",
         "moves_slices",
         "platform",
@@ -161,6 +163,7 @@ class _Facts:
         self.manual = None  # else nothing is recorded
         self.divided_over = module.divided_over
         self.has_other_memories = module.has_other_memories
+        self.keeps_barriers = module.keeps_barriers
         self.moves_slices = module.moves_slices
 
     def __getattr__(self, name: str) -> Any:

@@ -16,7 +16,7 @@ from types import ModuleType
 from typing import Any
 
 # Of what both sides pass to each other; the sources in C have the same.
-_VERSIONS = {"calls": 14, "products": 2}
+_VERSIONS = {"calls": 14, "products": 3}
 
 CSR_PRODUCT = "olympus_csr_product"
 COO_PRODUCT = "olympus_coo_product"

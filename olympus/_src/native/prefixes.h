@@ -1,5 +1,6 @@
-/* Sums, products, maxima and minima of all elements up to each one, as XLA calls them on
-   CPUs, along the middle axis of an array [outer, n, inner].
+/* Sums, products, maxima, minima and logarithms of sums of exponentials of all elements up
+   to each one, as XLA calls them on CPUs, along the middle axis of an array
+   [outer, n, inner].
 
    Elements are joined in blocks, and each with what all blocks before it come to, which
    sums keep in a wider type: errors of rounding do not add up over the axis. */
@@ -110,6 +111,35 @@ DEFINE_PREFIXES(min_double, double, double, SMALLER, __builtin_inf())
 DEFINE_PREFIXES(min_32, int32_t, int32_t, SMALLER, INT32_MAX)
 DEFINE_PREFIXES(min_64, int64_t, int64_t, SMALLER, INT64_MAX)
 
+/* log(exp x + ... ) of the elements up to each one, as the largest of them and the
+   logarithm of what the others come to beside it: `others` is the sum of exp(x - largest)
+   of all but one that is the largest, and -1 before the first element. */
+#define DEFINE_LOG_SUMS(NAME, T, WIDE)                                                   \
+  static void NAME(const void *data, void *result, const int64_t *dims, int reverse) {   \
+    const int64_t n = dims[1], inner = dims[2];                                          \
+    const int64_t step = reverse ? -inner : inner, last = reverse ? (n - 1) * inner : 0; \
+    for (int64_t k = 0; k < dims[0]; k++)                                                \
+      for (int64_t c = 0; c < inner; c++) {                                              \
+        const T *x = (const T *)data + k * n * inner + last + c;                         \
+        T *out = (T *)result + k * n * inner + last + c;                                 \
+        double largest = -__builtin_inf();                                               \
+        WIDE others = -1;                                                                \
+        for (int64_t i = 0; i < n; i++) {                                                \
+          const double v = x[i * step];                                                  \
+          if (v > largest) {                                                             \
+            others = (1 + others) * exp(largest - v);                                    \
+            largest = v;                                                                 \
+          } else {                                                                       \
+            others += v == largest ? 1 : exp(v - largest);                               \
+          }                                                                              \
+          out[i * step] = (T)(largest + log1p((double)others));                          \
+        }                                                                                \
+      }                                                                                  \
+  }
+
+DEFINE_LOG_SUMS(log_sum_float, float, double)
+DEFINE_LOG_SUMS(log_sum_double, double, long double)
+
 #pragma GCC pop_options
 
 typedef void (*Prefixes)(const void *, void *, const int64_t *, int);
@@ -119,6 +149,7 @@ static const Prefixes prefixes[][4] = {
     {product_float, product_double, product_32, product_64},
     {max_float, max_double, max_32, max_64},
     {min_float, min_double, min_32, min_64},
+    {log_sum_float, log_sum_double, NULL, NULL},
 };
 
 /* Operand and result: [outer, n, inner] of one type. */
@@ -129,7 +160,8 @@ static void *fold_prefixes(Call *call, int operation, int reverse) {
     return fail(call, "prefixes: unknown operands");
   const Buffer *x = call->operands.buffers[0], *out = call->results.buffers[0];
   for (int k = 0; k < 4; k++)
-    if (x->type == types[k] && out->type == types[k] && x->rank == 3 && out->rank == 3) {
+    if (x->type == types[k] && out->type == types[k] && x->rank == 3 && out->rank == 3 &&
+        prefixes[operation][k] != NULL) {
       prefixes[operation][k](x->data, out->data, x->dims, reverse);
       return NULL;
     }
@@ -144,3 +176,4 @@ DEFINE_KERNELS(cumsum, 0)
 DEFINE_KERNELS(cumprod, 1)
 DEFINE_KERNELS(cummax, 2)
 DEFINE_KERNELS(cummin, 3)
+DEFINE_KERNELS(cumlogsumexp, 4)

@@ -12,13 +12,14 @@
 
 #define PY_SSIZE_T_CLEAN
 #include <Python.h>
+#include <math.h>
 #include <sched.h>
 #include <stdatomic.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define VERSION 2 /* of the kernels' operands; `__init__.py` has the same */
+#define VERSION 3 /* of the kernels' operands; `__init__.py` has the same */
 
 /* ---- what XLA hands over ------------------------------------------------------------ */
 
@@ -437,6 +438,8 @@ static const struct {
     {"olympus_cummax_reverse", cummax_reverse},
     {"olympus_cummin", cummin},
     {"olympus_cummin_reverse", cummin_reverse},
+    {"olympus_cumlogsumexp", cumlogsumexp},
+    {"olympus_cumlogsumexp_reverse", cumlogsumexp_reverse},
 };
 
 static struct PyModuleDef definition = {

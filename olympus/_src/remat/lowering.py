@@ -2,8 +2,9 @@
 
 A compiler that sees one computation twice does it once and keeps the result, which is
 what `checkpoint` is there to avoid. A barrier before the second time stops that where
-compilers respect it to the end. XLA removes barriers early on the CPU; there the second
-time is a branch of a condition whose outcome is known only when the program runs.
+compilers respect it to the end. Up to jaxlib 0.11.0 XLA removes barriers early on the
+CPU; there the second time is a branch of a condition whose outcome is known only when
+the program runs.
 """
 
 from __future__ import annotations
@@ -33,7 +34,7 @@ def call_apart(
       program: what is called.
       flags: operands that are held back until all of them are computed.
     """
-    if ctx.platform == "cpu":
+    if ctx.platform == "cpu" and not ctx.module.keeps_barriers:
         pred = _true(ctx, [i for i, flag in enumerate(flags) if flag], operands)
         if pred is not None:
             return _branch(ctx, pred, operands, program)

@@ -343,12 +343,13 @@ class Executable:
         return runner
 
     def _may_have_kernels(self) -> bool:
-        """Whether it runs on one CPU device, the default one, and calls no Python."""
+        """Whether it runs on one CPU device, on its usual memory, without Python."""
         if self.in_shardings is not None or isinstance(self._program, CallbackProgram):
             return False
-        place = default_placement()
-        at_home = place.is_host and self.devices == place.devices
-        return at_home and all(s is place.sharding for s in self.shardings)
+        if len(self.devices) != 1:
+            return False
+        place = placement_of(self.devices[0])
+        return place.is_host and all(s is place.sharding for s in self.shardings)
 
     def _find_kernels(self) -> Any:
         """The kernels of a small program, to be called without XLA's runtime."""
@@ -384,7 +385,8 @@ class Executable:
         Not where Python functions may keep a view of them, where the program takes
         them for its own, nor where it can run on another device than they are put on.
         """
-        return not self.donated and self._may_have_kernels()
+        at_home = self.devices == default_placement().devices
+        return at_home and not self.donated and self._may_have_kernels()
 
     def _execute_donating(self, buffers: list[Any]) -> list[ArrayImpl]:
         run = _executor(self.loaded, self._handlers, self.out_avals, self.committed)

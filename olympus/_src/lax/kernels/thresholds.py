@@ -50,7 +50,9 @@ FEWEST_TOP_K = 1 << 12  # as of a sort: it compiles for 50 to 140 ms
 FOLD_WORK = 2**20
 # The same of windows that share no element, by a maximum that keeps NaN. What comes
 # before is then part of the kernel: relu and 2x2 of 8 x 32 x 32 x 16 compile in 29 ms,
-# not 47, and run in 18 us, not 78; of 2 x 28 x 28 x 6 in 5.6 us, not 4.6.
+# not 47, and run in 18 us, not 78; 4 x 14 x 14 x 16 in 31 ms, not 49, and 2.7 us, not
+# 8.5; 2 x 6 x 6 x 3 in 36 ms, not 45. Windows of more elements only from this work on.
+MOST_APART = 16
 APART_WORK = 2**14
 FEWEST_FOLDED = 5  # elements of a window; measurement not recorded
 LONGEST_WINDOW = 16  # along one axis: compile time; not recorded

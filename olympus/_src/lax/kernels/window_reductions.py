@@ -44,7 +44,9 @@ def choose_fold(
     count = math.prod(window)
     keeps_nan = _keeps_nan(x.dtype, op)
     is_apart = keeps_nan and not _overlap(params)
-    least = thresholds.APART_WORK if is_apart else thresholds.FOLD_WORK
+    least = thresholds.FOLD_WORK
+    if is_apart:
+        least = 0 if count <= thresholds.MOST_APART else thresholds.APART_WORK
     if platform != "cpu" or out.size * count < least:
         return None
     fewest = 2 if keeps_nan else thresholds.FEWEST_FOLDED

@@ -1,0 +1,203 @@
+"""Parts of an argument that are cut alike, so that the compiler writes one kernel.
+
+Layers that are unrolled read their weights from stacked arrays. A product of matrices
+is not fused with what it reads, so that each part is copied by a kernel, and these
+kernels differ in the position that they begin at. `hide_positions` has the compiler not
+know it: the kernels are equal then, and equal ones are compiled once.
+"""
+
+from __future__ import annotations
+
+import collections
+import math
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from olympus._src.core import dtypes, ir
+from olympus._src.core.primitive import Cost
+from olympus._src.interpreters import rewriting
+from olympus._src.interpreters.rewriting import Rewriter
+from olympus._src.lax.arithmetic import add_p
+from olympus._src.lax.barriers import optimization_barrier_p
+from olympus._src.lax.choice import convert_element_type_p
+from olympus._src.lax.concatenation import slice_p
+from olympus._src.lax.contraction import dot_general_p
+from olympus._src.lax.convolution import conv_general_dilated_p
+from olympus._src.lax.families import transpose_p
+from olympus._src.lax.shaping import reshape_p, rev_p, squeeze_p
+from olympus._src.lax.slicing import dynamic_slice_p, dynamic_update_slice_p
+
+# Kernels of equal size that are worth a position for each.
+_FEWEST = 4
+_LARGEST = 2**31 - 1
+# Slices at computed positions that are worth it.
+_MANY = 16
+# Where the positions of such operations are among their operands.
+_FIRST_POSITION = {dynamic_slice_p: 1, dynamic_update_slice_p: 2}
+# Operations that are not fused, and are steps of layers.
+_PRODUCTS = (conv_general_dilated_p, dot_general_p)
+# What may be between a part and an operation that is not fused.
+_RENAMING = (convert_element_type_p, reshape_p, rev_p, squeeze_p, transpose_p)
+
+
+def hide_positions(program: ir.Olympuspr) -> ir.Olympuspr:
+    """The program, with parts of its arguments cut at positions behind barriers.
+
+    Those of arguments with many parts that operations read which are not fused, as
+    weights of layers, and of others with as many parts, as biases beside them, or with
+    no more than there are products and reductions: steps of equal kernels read them.
+    The same object where there are none. Programs within it stay as they are: small
+    loops are one kernel.
+    """
+    counts = ir.primitives_of(program)
+    cuts = _find_cuts(program) if counts.get(slice_p, 0) >= _FEWEST else {}
+    steps: set[ir.Eqn] = set()
+    if counts.get(dynamic_slice_p, 0) + counts.get(dynamic_update_slice_p, 0) >= _MANY:
+        steps = _find_steps(program)
+    if not cuts and not steps:
+        return program
+    writer = Rewriter()
+    held: dict[Any, Any] = {}  # numbers behind barriers
+    for eqn in program.eqns:
+        if eqn in cuts:
+            shape, start = eqn.outvars[0].aval.shape, cuts[eqn]
+            value = writer.write(
+                eqn, lambda x, s=shape, at=start: _cut(x, s, at), [eqn.invars[0]]
+            )
+            writer.replace(eqn, value)
+        elif eqn in steps:
+            writer.replace(eqn, _write_step(writer, eqn, held))
+        else:
+            writer.keep(eqn)
+    return writer.finish(program)
+
+
+# -- positions that are computed -------------------------------------------------------
+
+
+def _find_steps(program: ir.Olympuspr) -> set[ir.Eqn]:
+    """Sums of a position and a number, which differ between slices."""
+    makers = {v: eqn for eqn in program.eqns for v in eqn.outvars}
+    sums: dict[ir.Eqn, Any] = {}
+    todo = [
+        v
+        for eqn in program.eqns
+        if eqn.primitive in _FIRST_POSITION
+        for v in eqn.invars[_FIRST_POSITION[eqn.primitive] :]
+    ]
+    seen: set[ir.Eqn] = set()
+    for v in todo:
+        eqn = None if type(v) is ir.Literal else makers.get(v)
+        if eqn is None or eqn in seen or not _is_of_numbers(eqn):
+            continue
+        seen.add(eqn)
+        todo.extend(eqn.invars)
+        literals = [x for x in eqn.invars if type(x) is ir.Literal]
+        if eqn.primitive is add_p and len(literals) == 1:
+            sums[eqn] = int(literals[0].val)
+    # What is added everywhere, as the size to negative positions, is equal anyway.
+    counts = collections.Counter(sums.values())
+    return {eqn for eqn, n in sums.items() if 4 * counts[n] <= len(sums)}
+
+
+def _is_of_numbers(eqn: ir.Eqn) -> bool:
+    """Whether an equation makes one integer of others, or a choice between some."""
+    avals = [v.aval for v in (*eqn.outvars, *eqn.invars)]
+    if eqn.primitive.cost is not Cost.CHEAP and eqn.primitive.cost is not Cost.BITS:
+        return False
+    return all(not a.shape and a.dtype.kind in "bi" for a in avals)
+
+
+def _write_step(writer: Rewriter, eqn: ir.Eqn, held: dict[Any, Any]) -> Any:
+    """The sum with a number that the compiler does not know."""
+    operands = []
+    for v in eqn.invars:
+        if type(v) is not ir.Literal:
+            operands.append(writer.read(v))
+            continue
+        number = v.aval.dtype.type(v.val)
+        key = number.dtype, int(number)
+        if key not in held:
+            held[key] = writer.write(
+                eqn, lambda n=number: optimization_barrier_p.bind(n)[0], []
+            )
+        operands.append(held[key])
+    return writer.write(eqn, lambda *xs: add_p.bind(*xs, **eqn.params), operands)
+
+
+# -- parts of arguments ----------------------------------------------------------------
+
+
+def _find_cuts(program: ir.Olympuspr) -> dict[ir.Eqn, int]:
+    """Where each part begins that is to be cut so, as the number of an element."""
+    arguments = {*program.constvars, *program.invars}
+    slices = [
+        eqn
+        for eqn in program.eqns
+        if eqn.primitive is slice_p and eqn.invars[0] in arguments
+    ]
+    if len(slices) < _FEWEST:
+        return {}
+    groups: dict[Any, dict[ir.Eqn, int]] = collections.defaultdict(dict)
+    for eqn in slices:
+        start = _start(eqn)
+        if start is not None:
+            groups[eqn.invars[0], eqn.outvars[0].aval.shape][eqn] = start
+    readers = rewriting.readers_of(program)
+    n_steps = _count_steps(program)
+    layers = set()  # into how many parts arguments are cut whose parts are kept
+    for group in groups.values():
+        if all(_is_kept(eqn.outvars[0], readers) for eqn in group):
+            layers.add(_count_parts(group))
+    cuts: dict[ir.Eqn, int] = {}
+    for group in groups.values():
+        n = _count_parts(group)
+        if n >= _FEWEST and (n in layers or n <= n_steps):
+            cuts.update(group)
+    return cuts
+
+
+def _count_parts(group: Mapping[ir.Eqn, int]) -> int:
+    return len(set(group.values()))
+
+
+def _count_steps(program: ir.Olympuspr) -> int:
+    """Products and reductions, between which kernels of equal steps are equal."""
+    counts = ir.primitives_of(program)
+    return sum(n for p, n in counts.items() if p.fuses_operands or p in _PRODUCTS)
+
+
+def _start(eqn: ir.Eqn) -> int | None:
+    """The first element of a part whose elements follow one another."""
+    x, out = eqn.invars[0].aval, eqn.outvars[0].aval
+    strides = eqn.params["strides"]
+    if not rewriting.is_undivided(x) or not 0 < out.size < x.size <= _LARGEST:
+        return None
+    if isinstance(x.dtype, dtypes.ExtendedDType):
+        return None
+    if strides is not None and set(strides) != {1}:
+        return None
+    axis = next(i for i, n in enumerate(out.shape) if n != x.shape[i])
+    if math.prod(x.shape[:axis]) != 1 or x.shape[axis + 1 :] != out.shape[axis + 1 :]:
+        return None
+    start: int = eqn.params["start_indices"][axis]
+    return start * math.prod(x.shape[axis + 1 :])
+
+
+def _is_kept(v: Any, readers: Any) -> bool:
+    """Whether an array is made for operations that are not fused, and for no others."""
+    for eqn in readers.get(v, ()):
+        if eqn is None or eqn.primitive.cost is None:
+            continue
+        if eqn.primitive not in _RENAMING or not _is_kept(eqn.outvars[0], readers):
+            return False
+    return v in readers
+
+
+def _cut(x: Any, shape: Any, start: int) -> Any:
+    flat = rewriting.reshape(x, (math.prod(x.aval.shape),))
+    (position,) = optimization_barrier_p.bind(np.int32(start))
+    part = dynamic_slice_p.bind(flat, position, slice_sizes=(math.prod(shape),))
+    return rewriting.reshape(part, shape)
