@@ -57,6 +57,16 @@ def numbers():
 n = numbers()
 next(n)
 """,
+    "classes of odd classes": """
+class Odd(type):
+    def __getattribute__(cls, name):
+        raise RuntimeError(name)
+class Thing(metaclass=Odd): pass
+t = Thing()
+kept = [[] for _ in range(5000)]
+import colorsys
+w = Writer('a')
+""",
     "callbacks of weak references": """
 import weakref
 class Thing: pass

@@ -195,11 +195,17 @@ _OLYMPUS = os.path.dirname(native.__path__[0]) + os.sep
 
 
 def _is_class_of_program(kind: type) -> bool:
-    name = kind.__module__
-    module = sys.modules.get(name) if type(name) is str else None
+    name = _module_of(kind)
+    module = sys.modules.get(name)
     if not issubclass(type(module), ModuleType):
         return False
     return _is_of_program(name, _plain_values.__get__(module).get("__file__"))
+
+
+def _module_of(kind: type) -> str:
+    """The name of a class's module, of which no code of its own class is called."""
+    name = type.__getattribute__(kind, "__module__")
+    return name if type(name) is str else ""
 
 
 # -- what has to be released -----------------------------------------------------------
@@ -224,8 +230,10 @@ def _has_finalizer(objects: Sequence[object], kinds: Iterable[type] = ()) -> boo
 
 
 def _is_finalized(kind: type) -> bool:
-    is_ours = str(kind.__module__).partition(".")[0] in _OURS
-    return hasattr(kind, "__del__") and not is_ours
+    if _module_of(kind).partition(".")[0] in _OURS:
+        return False
+    bases = type.__getattribute__(kind, "__mro__")
+    return any("__del__" in type.__getattribute__(base, "__dict__") for base in bases)
 
 
 def _is_idle(value: Any) -> bool:
