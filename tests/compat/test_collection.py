@@ -118,6 +118,13 @@ import threading, time
 w = Writer('a')
 threading.Thread(target=lambda: (time.sleep(0.2), print(w.name))).start()
 """,
+    "forks": """
+w = Writer('a')
+pid = os.fork()
+if pid:
+    os.waitpid(pid, 0)
+print('ends', pid == 0)
+""",
     "no collector": "import gc; gc.disable(); w = Writer('a')",
 }
 
