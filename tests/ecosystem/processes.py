@@ -37,6 +37,9 @@ def environment(side, cache=None):
         JAX_PLATFORMS="cpu",
         OLYMPUS_ENABLE_COMPILATION_CACHE="0",
         PYTHONWARNINGS="ignore",
+        # Libraries go through sets of names, and programs follow their order: another
+        # process would not find all of its programs on disk.
+        PYTHONHASHSEED="0",
     )
     if cache is not None:
         variables.update(

@@ -2,8 +2,9 @@
 
     python tests/ecosystem/sample_process.py NAME OUT.json
 
-Python's stack is looked at a thousand times a second of the processor's time; each
-look counts for the first kind of work in `_KINDS` that it shows.
+Python's stack is looked at a thousand times a second of the processor's time, but only
+between calls of functions in C; so each look counts for the time since the one before
+it, and for the first kind of work in `_KINDS` that it shows.
 """
 
 import collections
@@ -25,16 +26,20 @@ _KINDS = (
     ("olympus", "/_src/compat/modules.py", ("_find", "find_spec", "exec_module")),
 )
 
-_counts: collections.Counter[str] = collections.Counter()
+_seconds: collections.Counter[str] = collections.Counter()
+_last_look = time.process_time()
 
 
 def _look(signum, frame):
+    global _last_look
     del signum
     stack = []
     while frame is not None:
         stack.append((frame.f_code.co_filename, frame.f_code.co_name))
         frame = frame.f_back
-    _counts[_kind(stack)] += 1
+    now = time.process_time()
+    _seconds[_kind(stack)] += now - _last_look
+    _last_look = now
 
 
 def _kind(stack):
@@ -58,9 +63,7 @@ def main():
     with contextlib.suppress(SystemExit):
         runpy.run_module("olympus.compat.jax", run_name="__main__", alter_sys=True)
     signal.setitimer(signal.ITIMER_PROF, 0)
-    seconds, total = time.process_time(), sum(_counts.values())
-    table = {kind: seconds * n / total for kind, n in _counts.items()}
-    pathlib.Path(out).write_text(json.dumps(table), encoding="utf-8")
+    pathlib.Path(out).write_text(json.dumps(_seconds), encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import builtins
-import gc
 import importlib.util
 import linecache
 import os
@@ -14,7 +13,7 @@ from importlib.machinery import ModuleSpec, PathFinder
 from types import CodeType, ModuleType, TracebackType
 from typing import Any, NamedTuple, NoReturn
 
-from olympus._src.compat import installation, report
+from olympus._src.compat import collection, installation, report
 from olympus._src.foundation import collector
 
 _STDIN, _STRING = "-", "<string>"
@@ -79,24 +78,27 @@ def main(words: Sequence[str] | None = None) -> None:
     sys.excepthook = _show_error
     with collector.Paused():
         importlib.import_module("olympus.numpy")  # as good as all programs have it
-    # What is here stays to the end: the collector need not look at it again and again.
-    gc.freeze()
     if listing is not None:
         listing.start()
     try:
-        if namespace.code is not None:
-            _show_source(namespace.code)
-            _run_text(namespace.code, _STRING, ["-c", *own])
-        elif namespace.module is not None:
-            _run_module(namespace.module, own)
-        elif own[0] == _STDIN:
-            _run_text(sys.stdin.buffer.read(), "<stdin>", own)
-        else:
-            _run_script(own[0], own)
+        with collection.Spared():
+            _run(namespace, own)
     finally:
         if listing is not None:
             listing.stop()
             print(listing.text(), file=sys.stderr)
+
+
+def _run(words: Any, own: Sequence[str]) -> None:
+    if words.code is not None:
+        _show_source(words.code)
+        _run_text(words.code, _STRING, ["-c", *own])
+    elif words.module is not None:
+        _run_module(words.module, own)
+    elif own[0] == _STDIN:
+        _run_text(sys.stdin.buffer.read(), "<stdin>", own)
+    else:
+        _run_script(own[0], own)
 
 
 def _show_error(

@@ -17,6 +17,9 @@ from olympus._src.compat import distributions, missing, names, renaming, sources
 Reader = Callable[[str, str, bool], None]
 readers: list[Reader] = []
 
+# Called before each import of a module that is not loaded yet.
+before_import: list[Callable[[], None]] = []
+
 
 class Finder:
     """Finds and loads the modules of JAX's names; first in `sys.meta_path`.
@@ -27,6 +30,8 @@ class Finder:
     def find_spec(
         self, fullname: str, path: Any = None, target: Any = None
     ) -> importlib.machinery.ModuleSpec | None:
+        for call in before_import:
+            call()
         if not names.is_jax(fullname):
             return None
         if not sources.exists(fullname):
