@@ -387,8 +387,8 @@ def is_staging() -> bool:
     return partial_eval.recording() is not None
 
 
-def note_made(x: Any) -> None:
+def note_number(x: Any) -> None:
     """Tells the trace that records this thread that its function made an array."""
     recording = partial_eval.recording()
     if recording is not None:
-        recording.note_made(x)
+        recording.note_number(x)

@@ -52,7 +52,7 @@ class DynamicOlympusprTrace(trace.Trace):
 
     __slots__ = (
         "_consts",
-        "_made",
+        "_numbers",
         "consts",
         "constvars",
         "debug_info",
@@ -70,7 +70,7 @@ class DynamicOlympusprTrace(trace.Trace):
         self.constvars: list[ir.Var] = []
         self.consts: list[Any] = []
         self._consts: dict[int, ir.Var] = {}
-        self._made: dict[int, Any] = {}
+        self._numbers: dict[int, Any] = {}
         self.ended = False
 
     # -- recording ---------------------------------------------------------------
@@ -140,7 +140,7 @@ class DynamicOlympusprTrace(trace.Trace):
             return self.lift(array_protocol.array_of(x), where)
         # Libraries written for JAX count the constants of a program.
         is_constant = vocabulary.is_jax() and kind in array_type.concrete_types()
-        is_constant = is_constant and id(x) not in self._made
+        is_constant = is_constant and id(x) not in self._numbers
         if not aval.shape and _literal_dtype(aval.dtype) and not is_constant:
             value = np.asarray(x).astype(aval.dtype)[()]
             return ir.Literal(_weak(value) if aval.weak_type else value, aval)
@@ -165,12 +165,12 @@ class DynamicOlympusprTrace(trace.Trace):
             self.consts.append(x)  # keeps x alive, so that its id stays its own
         return var
 
-    def note_made(self, x: Any) -> None:
+    def note_number(self, x: Any) -> None:
         """Has an array that the function makes of a number be no constant from outside.
 
         Only programs in JAX's words tell them apart.
         """
-        self._made[id(x)] = x  # kept alive, so that its id stays its own
+        self._numbers[id(x)] = x  # kept alive, so that its id stays its own
 
     # -- closing -----------------------------------------------------------------
 

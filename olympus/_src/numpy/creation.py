@@ -236,7 +236,7 @@ def put_values(x: np.ndarray, aval: Any, device: Any = None) -> Any:
 def _note(x: Any) -> Any:
     """A new array; in programs in JAX's words a number of the program, if it is one."""
     if not x.shape and vocabulary.is_jax():
-        evaluate.note_made(x)
+        evaluate.note_number(x)
     return x
 
 
