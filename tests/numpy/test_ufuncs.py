@@ -270,6 +270,15 @@ def test_logaddexp_of_equal_infinities():
     assert jnp.logaddexp(np.inf, 1.0) == np.inf
 
 
+@pytest.mark.parametrize("function", [jnp.logaddexp, jnp.logaddexp2])
+def test_the_slope_of_logaddexp_by_a_number_beside_infinity_is_zero(function):
+    """The power of it was returned, as if the sum were zero."""
+    slopes = olympus.grad(function, argnums=(0, 1))(np.float32(np.inf), np.float32(2))
+    assert slopes == (1, 0)
+    x = np.array([np.inf, 1, 2, -np.inf], np.float32)
+    np.testing.assert_array_equal(olympus.grad(function.reduce)(x), [1, 0, 0, 0])
+
+
 def test_clip_prefers_the_upper_bound():
     assert jnp.clip(5, 7, 3) == 3
     np.testing.assert_array_equal(jnp.clip(jnp.arange(5), min=2), [2, 2, 2, 3, 4])
