@@ -527,6 +527,8 @@ def astype(
     complex_to_real = dtypes.kind(aval.dtype) == "c" and dtypes.kind(kind) not in "cb"
     if complex_to_real:
         x = elementwise.real(x)
+    elif dtypes.kind(kind) == "b" and dtypes.kind(aval.dtype) == "c":
+        x = elementwise.ne(x, families.number_of(0, aval.dtype))
     out = elementwise.convert(x, kind, False)
     if not isinstance(out, (trace.Tracer, concrete_arrays.ArrayImpl)):
         out = _make(out, kind, device)
