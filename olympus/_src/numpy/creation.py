@@ -528,7 +528,8 @@ def astype(
     if complex_to_real:
         x = elementwise.real(x)
     elif dtypes.kind(kind) == "b" and dtypes.kind(aval.dtype) == "c":
-        x = elementwise.ne(x, families.number_of(0, aval.dtype))
+        parts = (elementwise.real(x), elementwise.imag(x))
+        x = elementwise.bitwise_or(*[elementwise.convert(v, kind) for v in parts])
     out = elementwise.convert(x, kind, False)
     if not isinstance(out, (trace.Tracer, concrete_arrays.ArrayImpl)):
         out = _make(out, kind, device)
