@@ -36,9 +36,7 @@ LARGE = np.array([4.9e4, 5e4, 1e6, 1e8, 1e12])[:, None] * np.ones(4)
 SPREADS = np.array([-3, -1, 0, 2]) * np.ones((5, 1))  # from the mean
 
 
-@pytest.mark.parametrize(
-    ("dtype", "tolerance"), [("float32", 1e-4), ("float64", 1e-9)]
-)
+@pytest.mark.parametrize(("dtype", "tolerance"), [("float32", 1e-4), ("float64", 1e-9)])
 def test_large_shapes_need_no_steps(dtype, tolerance):
     """Loops of 2000 steps ended before they had converged."""
     with config.enable_x64(True):
@@ -55,9 +53,7 @@ def test_large_shapes_need_no_steps(dtype, tolerance):
             np.testing.assert_allclose(got, want, rtol=tolerance, atol=1e-30)
 
 
-@pytest.mark.parametrize(
-    ("dtype", "tolerance"), [("float32", 1e-4), ("float64", 1e-9)]
-)
+@pytest.mark.parametrize(("dtype", "tolerance"), [("float32", 1e-4), ("float64", 1e-9)])
 def test_densities_of_large_shapes(dtype, tolerance):
     with config.enable_x64(True):
         a = LARGE[1:].astype(dtype)

@@ -20,9 +20,9 @@ from olympus._src.lax import families, special
 # From here on three powers of 1/a suffice, and elsewhere some hundred steps do.
 _LEAST, _WIDTH = 5e4, 0.1
 
-# With mu = x/a - 1 and eta of mu's sign, eta^2 / 2 = mu - log(1 + mu): the series in eta
-# of C_0 = 1/mu - 1/eta, and of C_k = (C_(k-1)' + g_k eta/mu) / eta, where g_k are
-# Stirling's coefficients -1/12, 1/288.
+# With mu = x/a - 1, and eta of mu's sign so that eta^2 / 2 = mu - log(1 + mu): the
+# series in eta of C_0 = 1/mu - 1/eta, and of C_k = (C_(k-1)' + g_k eta/mu) / eta, where
+# g_k are Stirling's coefficients -1/12, 1/288.
 _CORRECTIONS = (
     (
         -1 / 3,
@@ -86,7 +86,7 @@ def variate_slope(a: Any, x: Any) -> Any:
 
 
 def _distance(a: Any, x: Any) -> tuple[Any, Any]:
-    """mu and eta."""
+    """How far x is from a: mu, and eta."""
     mu = e.div(e.sub(x, a), a)
     return mu, e.mul(mu, e.sqrt(_ratio(mu)))
 
@@ -97,11 +97,13 @@ def _ratio(mu: Any) -> Any:
 
 
 def _peak(a: Any, eta: Any) -> Any:
+    """exp(-a eta^2 / 2) / sqrt(2 pi a)."""
     power = e.mul(e.mul(a, _number(a, -0.5)), e.mul(eta, eta))
     return e.mul(e.exp(power), e.rsqrt(e.mul(a, _number(a, 2 * np.pi))))
 
 
 def _correction(a: Any, eta: Any) -> Any:
+    """The sum of C_k / a^k."""
     inverse = _inverse(a)
     total = _series(_CORRECTIONS[-1], eta)
     for coefficients in _CORRECTIONS[-2::-1]:
