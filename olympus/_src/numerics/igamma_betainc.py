@@ -1,10 +1,10 @@
 """Incomplete gamma and beta functions, elementwise, by loops that run to convergence.
 
 The regularized gamma function is a series where x is below max(a, 1), and one minus a
-continued fraction elsewhere (Abramowitz, Stegun 6.5.29 and 6.5.31), but for an expansion
-where a is large and x near it. The beta function is a continued fraction (26.5.8).
-Fractions are evaluated by Lentz's method (Thompson, Barnett 1986). The derivatives in
-the parameters carry tangents through the same loops.
+continued fraction elsewhere (Abramowitz, Stegun 6.5.29 and 6.5.31), but for another
+expansion where a is large and x near it. The beta function is a continued fraction
+(26.5.8). Fractions are evaluated by Lentz's method (Thompson, Barnett 1986). The
+derivatives in the parameters carry tangents through the same loops.
 """
 
 from __future__ import annotations
