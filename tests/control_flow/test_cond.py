@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import re
 
 import numpy as np
@@ -223,6 +224,42 @@ def test_dead_results_and_operands_go():
     (eqn,) = [e for e in small.eqns if e.primitive is cond_.cond_p]
     assert len(eqn.invars) == 2
     assert len(eqn.outvars) == 1
+
+
+def test_dead_operands_stay_where_another_branch_needs_them():
+    program = olympus.make_olympuspr(
+        lambda p, x, y, z: cond(
+            p, lambda a, b, c: (a, b), lambda a, b, c: (b, a), x, y, z
+        )
+    )(True, X, X, X).olympuspr
+    small, kept = partial_eval.dce_olympuspr(program, [False, True])
+    checker.check_olympuspr(small)
+    assert kept == [True, True, True, False]
+    (eqn,) = [e for e in small.eqns if e.primitive is cond_.cond_p]
+    assert [len(b.olympuspr.invars) for b in eqn.params["branches"]] == [2, 2]
+    for b in eqn.params["branches"]:
+        assert len(b.olympuspr.debug_info.arg_names) == 2
+
+
+@pytest.mark.parametrize("transform", [lambda f: f, olympus.grad], ids=["f", "grad"])
+def test_nested_branches_are_looked_through_once(transform, monkeypatch):
+    counts = []
+    original = partial_eval.dce_olympuspr
+
+    def counted(*args, **kwargs):
+        counts[-1] += 1
+        return original(*args, **kwargs)
+
+    def nest(x, depth):
+        if depth == 0:
+            return double(x)
+        return cond(x > 0, lambda y: nest(y, depth - 1), lambda y: y, x)
+
+    monkeypatch.setattr(partial_eval, "dce_olympuspr", counted)
+    for depth in (4, 8):
+        counts.append(0)
+        olympus.jit(transform(functools.partial(nest, depth=depth))).lower(1.0)
+    assert counts[1] < 4 * counts[0]
 
 
 ERRORS = {

@@ -11,14 +11,15 @@ from olympus import lax
 INF, NAN = np.inf, np.nan
 
 
-# Recorded from jax 0.10.2: jacfwd of lax.cumlogsumexp.
+# Recorded from jax 0.10.2: jacfwd of lax.cumlogsumexp, but for numbers beside an
+# infinity, where it has their exponentials.
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("x", "last_row"),
     [
-        ([1, INF, 2, 3], [np.e, 1, np.e**2, np.e**3]),
+        ([1, INF, 2, 3], [0, 1, 0, 0]),
         ([-INF, 1, -INF, 2], [0, 0.26894, 0, 0.73106]),
-        ([2, 2, INF, -INF], [np.e**2, np.e**2, 1, 0]),
+        ([2, 2, INF, -INF], [0, 0, 1, 0]),
         ([-INF, -INF, 1, 2], [NAN, NAN, NAN, NAN]),
         ([1, -INF, -INF, 2], [0.26894, 0, 0, 0.73106]),
     ],

@@ -32,6 +32,58 @@ def test_values_are_scipy_s(dtype, tolerance):
             np.testing.assert_allclose(got, want, rtol=tolerance * 10, atol=tolerance)
 
 
+LARGE = np.array([4.9e4, 5e4, 1e6, 1e8, 1e12])[:, None] * np.ones(4)
+SPREADS = np.array([-3, -1, 0, 2]) * np.ones((5, 1))  # from the mean
+
+
+@pytest.mark.parametrize(("dtype", "tolerance"), [("float32", 1e-4), ("float64", 1e-9)])
+def test_large_shapes_need_no_steps(dtype, tolerance):
+    """Loops of 2000 steps ended before they had converged."""
+    with config.enable_x64(True):
+        a = LARGE.astype(dtype)
+        x = (LARGE + SPREADS * np.sqrt(LARGE)).astype(dtype)
+        wide, at = a.astype(np.float64), x.astype(np.float64)
+        far = np.concatenate([a * 0.89, a * 0.91, a * 1.09, a * 1.11])
+        for got, want in [
+            (lax.igamma(a, x), scipy.special.gammainc(wide, at)),
+            (lax.igammac(a, x), scipy.special.gammaincc(wide, at)),
+            (lax.igamma(np.tile(a, (4, 1)), far), far > np.tile(a, (4, 1))),
+        ]:
+            assert got.dtype == dtype
+            np.testing.assert_allclose(got, want, rtol=tolerance, atol=1e-30)
+
+
+@pytest.mark.parametrize(("dtype", "tolerance"), [("float32", 1e-4), ("float64", 1e-9)])
+def test_densities_of_large_shapes(dtype, tolerance):
+    with config.enable_x64(True):
+        a = LARGE[1:].astype(dtype)
+        x = (LARGE + SPREADS * np.sqrt(LARGE))[1:].astype(dtype)
+        wide, at = a.astype(np.float64), x.astype(np.float64)
+        gap = (at - wide) / wide
+        # x^a exp(-x) over a^a exp(-a), and Stirling's formula.
+        power = wide * (np.log1p(gap) - gap) - 1 / (12 * wide)
+        want = np.exp(power) * np.sqrt(wide / (2 * np.pi)) / at
+        got = olympus.grad(lambda x: lax.igamma(a, x).sum())(x)
+        assert got.dtype == dtype
+        # The difference from the mean has few digits of numbers so large.
+        np.testing.assert_allclose(got, want, rtol=tolerance)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_slopes_of_large_variates_are_those_of_their_expansion(dtype):
+    """A variate is a + z sqrt(a) + (z^2 - 1) / 3 + ..., by Cornish and Fisher."""
+    with config.enable_x64(True):
+        z = np.array([-3, -1, 0, 2], dtype)
+        a = np.full_like(z, 1e6)
+        x = a + z * np.sqrt(a) + (z**2 - 1) / 3
+        slope = lax.random_gamma_grad(a, x)
+        np.testing.assert_allclose(slope, 1 + z / 2e3, rtol=1e-6)
+        density = lax.random_gamma_grad(a, x) * olympus.grad(
+            lambda x: lax.igamma(a, x).sum()
+        )(x)
+        np.testing.assert_allclose(lax.igamma_grad_a(a, x), -density, rtol=1e-5)
+
+
 @pytest.mark.slow
 def test_ends_and_outside():
     inf, nan = np.float32(np.inf), np.float32(np.nan)

@@ -129,3 +129,22 @@ def test_attention_of_double_precision_stays_there():
     with olympus.enable_x64(True), olympus.numpy_dtype_promotion("strict"):
         x = olympus.ShapeDtypeStruct((1, 2, 1, 4), np.float64)
         assert olympus.eval_shape(nn.dot_product_attention, x, x, x).dtype == np.float64
+
+
+@pytest.mark.parametrize("dtype", ["float64", "int64", "uint64", "complex128"])
+@pytest.mark.parametrize("transform", [lambda f: f, olympus.jit], ids=["eager", "jit"])
+def test_wide_arrays_where_x64_is_off(dtype, transform):
+    """Numbers to write and to compare with were of 32 bits."""
+    with olympus.enable_x64(True):
+        x = jnp.asarray(np.array([0, 1, 2], dtype))
+    first, mask, places = 0, np.array([True, False, False]), np.array([0, 0])
+    with olympus.enable_x64(False):
+        for index in (first, slice(0, 1), mask, places):
+            got = transform(lambda x, index=index: x.at[index].set(3))(x)
+            assert got.dtype == dtype
+            np.testing.assert_array_equal(got, [3, 1, 2])
+        truth = transform(jnp.logical_not)(x)
+        np.testing.assert_array_equal(truth, [True, False, False])
+        assert transform(jnp.any)(x)
+        assert not transform(jnp.all)(x)
+        np.testing.assert_array_equal(x.astype(bool), [False, True, True])

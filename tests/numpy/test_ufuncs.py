@@ -270,6 +270,33 @@ def test_logaddexp_of_equal_infinities():
     assert jnp.logaddexp(np.inf, 1.0) == np.inf
 
 
+@pytest.mark.parametrize("function", [jnp.logaddexp, jnp.logaddexp2])
+def test_the_slope_of_logaddexp_by_a_number_beside_infinity_is_zero(function):
+    """The power of it was returned, as if the sum were zero."""
+    slopes = olympus.grad(function, argnums=(0, 1))(np.float32(np.inf), np.float32(2))
+    assert slopes == (1, 0)
+    x = np.array([np.inf, 1, 2, -np.inf], np.float32)
+    np.testing.assert_array_equal(olympus.grad(function.reduce)(x), [1, 0, 0, 0])
+
+
+@pytest.mark.parametrize("transform", [lambda f: f, olympus.jit], ids=["eager", "jit"])
+def test_complex_numbers_are_true_by_either_part(transform):
+    x = np.array([1j, 0, -0j, complex(0, np.nan), complex(0, np.inf), 2], np.complex64)
+    got = transform(lambda x: x.astype(bool))(jnp.asarray(x))
+    np.testing.assert_array_equal(got, x.astype(bool))
+    assert got.dtype == bool
+
+
+@pytest.mark.parametrize("decimals", [-1, 1])
+def test_complex_infinities_are_rounded_part_by_part(decimals):
+    x = np.array([complex(np.inf, 1.26), complex(-13, -np.inf)], np.complex64)
+    got = jnp.round(x, decimals)
+    assert got.dtype == x.dtype
+    want = np.round(x, decimals)
+    parts = (np.asarray(got).view(np.float32), want.view(np.float32))
+    np.testing.assert_allclose(*parts, rtol=1e-6)
+
+
 def test_clip_prefers_the_upper_bound():
     assert jnp.clip(5, 7, 3) == 3
     np.testing.assert_array_equal(jnp.clip(jnp.arange(5), min=2), [2, 2, 2, 3, 4])

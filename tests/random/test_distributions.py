@@ -459,3 +459,11 @@ def test_one_uniform_number_takes_the_axes_of_its_bounds():
         assert drawn.ravel() == number
     with pytest.raises(ValueError, match="broadcast"):
         random.uniform(key, (), np.float32, np.zeros(2), 1)
+
+
+def test_binomial_numbers_of_endless_trials_end():
+    """Where no trial or each one succeeds, none was ever accepted."""
+    n = jnp.array([jnp.inf, jnp.inf, jnp.inf, 5.0])
+    p = jnp.array([0.0, 1.0, 0.5, 1.0])
+    got = random.binomial(KEY, n, p)
+    np.testing.assert_array_equal(got, [0, np.inf, np.inf, 5])

@@ -203,15 +203,15 @@ def _refuse_unmasked(branches: Any) -> None:
 
 def _dce(used: list[bool], eqn: ir.Eqn) -> Any:
     branches = eqn.params["branches"]
-    used_operands = [False] * (len(eqn.invars) - 1)
-    for branch in branches:
-        _, needed = partial_eval.dce_olympuspr(branch.olympuspr, used)
-        used_operands = [a or b for a, b in zip(used_operands, needed, strict=True)]
+    # Once for each branch: twice would be 2**n times in branches n deep.
+    done = [partial_eval.dce_olympuspr(b.olympuspr, used) for b in branches]
+    used_operands = [any(flags) for flags in zip(*[f for _, f in done], strict=True)]
     smaller = [
         ir.ClosedOlympuspr(
-            partial_eval.dce_olympuspr(b.olympuspr, used, used_operands)[0], b.consts
+            partial_eval.restore_inputs(small, b.olympuspr, used, used_operands),
+            b.consts,
         )
-        for b in branches
+        for (small, _), b in zip(done, branches, strict=True)
     ]
     rows = zip(smaller, branches, strict=True)
     if all(partial_eval.is_whole(p.olympuspr, b.olympuspr) for p, b in rows):

@@ -499,6 +499,29 @@ def used_inputs(olympuspr: ir.Olympuspr) -> list[bool]:
     return olympuspr.derived("used inputs", lambda p: dce_olympuspr(p, True)[1])
 
 
+def restore_inputs(
+    smaller: ir.Olympuspr,
+    program: ir.Olympuspr,
+    used_outputs: Sequence[bool],
+    inputs: Sequence[bool],
+) -> ir.Olympuspr:
+    """What `dce_olympuspr` gave, with inputs that it had removed.
+
+    The same as another run of it with `instantiate`, which costs as much as the first.
+
+    Args:
+      smaller: what it gave.
+      program, used_outputs: of what.
+      inputs: those to have; all that are used are among them.
+    """
+    invars = [v for v, k in zip(program.invars, inputs, strict=True) if k]
+    if len(invars) == len(smaller.invars):
+        return smaller
+    info = _dce_debug_info(program.debug_info, inputs, used_outputs)
+    longer = smaller.replace(invars=invars, debug_info=info)
+    return ir.inherit_programs(longer, smaller)
+
+
 def is_whole(smaller: ir.Olympuspr, program: ir.Olympuspr) -> bool:
     """Whether `dce_olympuspr` found nothing to remove, in inner programs neither."""
     counts = [(len(p.invars), len(p.outvars), len(p.eqns)) for p in (smaller, program)]

@@ -183,11 +183,10 @@ def _log_of_sum(x: Any, y: Any, power: Any, log1p_: Any) -> Any:
 def share(out: Any, x: Any, power: Any) -> Any:
     """The derivative by x: the power of x - out, which has no kink at x = y."""
     infinite = families.scalar_like(x, math.inf)
-    inside, total = (
-        elementwise.select(elementwise.eq(v, infinite), families.full_like(v, 0), v)
-        for v in (x, out)
-    )
-    return power(sub(inside, total))
+    # The sum beside an infinity may be NaN.
+    equal = elementwise.bitwise_and(elementwise.eq(x, infinite), elementwise.eq(x, out))
+    gap = elementwise.select(equal, families.full_like(x, 0), sub(x, out))
+    return power(gap)
 
 
 def _log_sum(

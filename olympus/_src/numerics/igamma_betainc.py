@@ -1,9 +1,10 @@
 """Incomplete gamma and beta functions, elementwise, by loops that run to convergence.
 
 The regularized gamma function is a series where x is below max(a, 1), and one minus a
-continued fraction elsewhere (Abramowitz, Stegun 6.5.29 and 6.5.31); the beta function
-is a continued fraction (26.5.8). Fractions are evaluated by Lentz's method (Thompson,
-Barnett 1986). The derivatives in the parameters carry tangents through the same loops.
+continued fraction elsewhere (Abramowitz, Stegun 6.5.29 and 6.5.31), but for another
+expansion where a is large and x near it. The beta function is a continued fraction
+(26.5.8). Fractions are evaluated by Lentz's method (Thompson, Barnett 1986). The
+derivatives in the parameters carry tangents through the same loops.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ from olympus._src.core.symbolic_values import Zero
 from olympus._src.interpreters import ad
 from olympus._src.lax import elementwise as e
 from olympus._src.lax import families, reductions, shaping, sharding_rules, special
+from olympus._src.numerics import igamma_expansion
 
 _MAX_STEPS = 2000
 
@@ -350,9 +352,20 @@ _FRACTION = _Loop(_fraction_start, _fraction_step, 3)
 
 
 class _Regions:
-    """Where a series or a fraction is used, with harmless arguments for the other."""
+    """Where a series, a fraction or an expansion is used, with harmless arguments for
+    the others.
+    """
 
-    __slots__ = ("a", "by_series", "is_bad", "is_flat", "is_infinite", "is_zero", "x")
+    __slots__ = (
+        "a",
+        "by_series",
+        "is_bad",
+        "is_central",
+        "is_flat",
+        "is_infinite",
+        "is_zero",
+        "x",
+    )
 
     def __init__(self, a: Any, x: Any) -> None:
         zero, one = _number(x, 0), _number(x, 1)
@@ -369,16 +382,27 @@ class _Regions:
         )
         self.a = e.select(special_case, one, a)
         self.x = e.select(special_case, one, x)
+        self.is_central = igamma_expansion.is_central(self.a, self.x)
         self.by_series = e.lt(self.x, e.max_(self.a, one))
 
     def split(self) -> Any:
         """Arguments of the series, and of the fraction."""
         one, half, two = (_number(self.x, v) for v in (1, 0.5, 2))
+        in_series = e.bitwise_and(self.by_series, e.bitwise_not(self.is_central))
+        elsewhere = e.bitwise_or(self.by_series, self.is_central)
         return (
-            e.select(self.by_series, self.a, one),
-            e.select(self.by_series, self.x, half),
-            e.select(self.by_series, one, self.a),
-            e.select(self.by_series, two, self.x),
+            e.select(in_series, self.a, one),
+            e.select(in_series, self.x, half),
+            e.select(elsewhere, one, self.a),
+            e.select(elsewhere, two, self.x),
+        )
+
+    def near_large(self) -> tuple[Any, Any]:
+        """Arguments of the expansion."""
+        large = _like(self.a, 1e5)
+        return (
+            e.select(self.is_central, self.a, large),
+            e.select(self.is_central, self.x, large),
         )
 
     def joined(
@@ -415,6 +439,8 @@ def _lower_gamma(a: Any, x: Any) -> Any:
     sa, sx, fa, fx = regions.split()
     complement = e.sub(_number(x, 1), _fraction(fa, fx))
     inner = e.select(regions.by_series, _series(sa, sx), complement)
+    lower, _ = igamma_expansion.lower_and_upper(*regions.near_large())
+    inner = e.select(regions.is_central, lower, inner)
     return regions.joined(inner, 0, 1, 1)
 
 
@@ -424,6 +450,8 @@ def _upper_gamma(a: Any, x: Any) -> Any:
     sa, sx, fa, fx = regions.split()
     complement = e.sub(_number(x, 1), _series(sa, sx))
     inner = e.select(regions.by_series, complement, _fraction(fa, fx))
+    _, upper = igamma_expansion.lower_and_upper(*regions.near_large())
+    inner = e.select(regions.is_central, upper, inner)
     return regions.joined(inner, 1, 0, 0)
 
 
@@ -458,6 +486,9 @@ def _gamma_slope(a: Any, x: Any) -> Any:
     sa, sx, fa, fx = regions.split()
     by_fraction = e.neg(_fraction_slope(fa, fx))
     inner = e.select(regions.by_series, _series_slope(sa, sx), by_fraction)
+    a, x = regions.near_large()
+    moved = e.mul(igamma_expansion.variate_slope(a, x), igamma_expansion.density(a, x))
+    inner = e.select(regions.is_central, e.neg(moved), inner)
     return regions.joined(inner, 0, 0, np.nan)
 
 
@@ -479,7 +510,11 @@ def _times_log(power: Any, log: Any) -> Any:
 def _gamma_density(a: Any, x: Any) -> Any:
     """The derivative of the lower function in x."""
     power = _times_log(e.sub(a, _number(a, 1)), e.log(x))
-    return e.exp(e.sub(e.sub(power, x), special.lgamma(a)))
+    plain = e.exp(e.sub(e.sub(power, x), special.lgamma(a)))
+    is_central = igamma_expansion.is_central(a, x)
+    large = _like(a, 1e5)
+    a, x = (e.select(is_central, v, large) for v in (a, x))
+    return e.select(is_central, igamma_expansion.density(a, x), plain)
 
 
 @_wide
@@ -677,6 +712,8 @@ def _variate_slope(a: Any, x: Any) -> Any:
     by_series = e.neg(e.mul(_series_slope_unscaled(sa, sx), e.div(sx, sa)))
     by_fraction = e.mul(fx, _fraction_slope_unscaled(fa, fx))
     inner = e.select(regions.by_series, by_series, by_fraction)
+    by_expansion = igamma_expansion.variate_slope(*regions.near_large())
+    inner = e.select(regions.is_central, by_expansion, inner)
     return regions.joined(inner, 0, np.nan, np.nan)
 
 

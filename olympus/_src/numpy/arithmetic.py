@@ -846,6 +846,9 @@ def _round(x: Any, *, decimals: int) -> Any:
         return x
     if decimals == 0:
         return rint(x)
+    if _is(x, "c"):  # products of complex numbers mix infinities of the parts
+        parts = (_round(part(x), decimals=decimals) for part in (lax.real, lax.imag))
+        return promotion.strong_with_axes(lax.complex_(*parts))
     kind = aval_of(x)
     narrow = dtypes.itemsize_bits(kind.dtype) < 32
     if narrow:  # the factor would overflow

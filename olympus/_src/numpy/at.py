@@ -303,6 +303,9 @@ def _cast_values(values: Any, dtype: Any, op: str) -> tuple[Any, Any]:
         return values, None
     number = isinstance(values, (bool, int, float, complex))
     joined, _ = dtypes.lattice_result((dtype, False), (aval.dtype, aval.weak_type))
+    narrow = dtypes.canonicalize_dtype(dtype)  # than 64 bits, where x64 is off
+    if joined == narrow:
+        joined = dtype
     if joined != dtype:
         what = f"the number {values!r}" if number else f"values of dtype {aval.dtype}"
         user_warnings.warn(
@@ -313,6 +316,8 @@ def _cast_values(values: Any, dtype: Any, op: str) -> tuple[Any, Any]:
         )
     wide = joined if joined != dtype and op != "set" else None
     target = dtype if wide is None else wide
+    if narrow != dtype and wide is None:
+        return lax.convert(creation.asarray(values), target), wide
     if number and wide is None and not isinstance(values, complex):
         return np.asarray(values).astype(target)[()], None
     return lax.convert(values, target), wide

@@ -536,6 +536,9 @@ def astype(
     complex_to_real = dtypes.kind(aval.dtype) == "c" and dtypes.kind(kind) not in "cb"
     if complex_to_real:
         x = elementwise.real(x)
+    elif dtypes.kind(kind) == "b" and dtypes.kind(aval.dtype) == "c":
+        parts = (elementwise.real(x), elementwise.imag(x))
+        x = elementwise.bitwise_or(*[elementwise.convert(v, kind) for v in parts])
     out = elementwise.convert(x, kind, False)
     if not isinstance(out, (trace.Tracer, concrete_arrays.ArrayImpl)):
         out = _make(out, kind, device)

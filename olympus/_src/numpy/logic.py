@@ -70,6 +70,9 @@ def truth(x: Any) -> Any:
     """Whether elements are not zero."""
     if _is(x, "b"):
         return x
+    dtype = aval_of(x).dtype
+    if dtypes.canonicalize_dtype(dtype) != dtype:  # as is a number to compare with
+        return creation.astype(x, np.bool_)
     return lax.ne(x, promotion.scalar(0, x))
 
 

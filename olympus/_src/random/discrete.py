@@ -334,13 +334,15 @@ def draw_binomial(key: Any, count: Any, prob: Any) -> Any:
     few = ew.bitwise_or(bad_count, ew.le(ew.mul(count, q), n(10)))
     whole = ew.floor(count)
     summed = _binomial_by_sum(key, ew.select(few, whole, full(0)), q)
+    known = ew.bitwise_or(few, endless)  # no number is accepted of an infinite count
     rejected = _binomial_by_rejection(
-        key, ew.select(few, full(1e4), whole), ew.select(few, full(0.5), q)
+        key, ew.select(known, full(1e4), whole), ew.select(known, full(0.5), q)
     )
     out = ew.select(few, summed, rejected)
     bad = ew.bitwise_or(bad_prob, bad_count)
     out = ew.select(bad, full(math.nan), out)
-    out = ew.select(ew.bitwise_and(endless, ew.bitwise_not(bad)), full(math.inf), out)
+    of_endless = ew.select(ew.eq(prob, n(0)), full(0), full(math.inf))
+    out = ew.select(ew.bitwise_and(endless, ew.bitwise_not(bad)), of_endless, out)
     mirrored = ew.bitwise_and(
         flipped,
         ew.bitwise_not(ew.bitwise_or(ew.bitwise_or(bad_count, bad_prob), endless)),
