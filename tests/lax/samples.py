@@ -53,7 +53,7 @@ WITHOUT_SAMPLE = dict.fromkeys(
 WITHOUT_SAMPLE["rng_uniform"] = "its numbers differ at each run; test_unrepeated has it"
 WITHOUT_SAMPLE |= {
     f"{name}_{how}": "written where programs are lowered; test_prefix_kernels"
-    for name in ("cumsum", "cumprod", "cummax", "cummin")
+    for name in ("cumsum", "cumprod", "cummax", "cummin", "cumlogsumexp")
     for how in ("kernel", "in_xla")
 }
 WITHOUT_SAMPLE["separate_call"] = (

@@ -32,7 +32,7 @@ def test_every_primitive_has_a_batching_rule():
         if p.batch is None and p.file.partition("/")[0] in packages.split()
     }
     no_operands = {"iota", "create_token", "platform_index"}
-    kinds = "sum", "prod", "max", "min"
+    kinds = "sum", "prod", "max", "min", "logsumexp"
     prefixes = {f"cum{kind}_{by}" for kind in kinds for by in ("kernel", "in_xla")}
     written_last = {"block_scaled_dot", "kept", "separate_call", *prefixes}
     assert without <= no_operands | written_last

@@ -26,10 +26,9 @@ from olympus._src.core import dtypes, ir, scopes
 from olympus._src.core.primitive import Cost
 from olympus._src.interpreters import cipher_limits, equal_cuts, kept_values
 from olympus._src.lax.barriers import optimization_barrier_p
-from olympus._src.lax.concatenation import slice_p
-from olympus._src.lax.slicing import dynamic_slice_p
 
-_CUTTING = {slice_p, dynamic_slice_p}
+# By name: files of the others load when a program has them.
+_CUTTING = frozenset(("slice", "dynamic_slice"))
 _EXPENSIVE, _SPREAD = Cost.EXPENSIVE, Cost.SPREAD
 # Each reads another element of its operand, so each repeats the work.
 _MOVES = (Cost.MOVE, _SPREAD)
@@ -106,7 +105,8 @@ def _limit_fusions(
     if flat is None:
         return program
     with_barriers = flat
-    if not (is_divided or is_body) and ir.primitives_of(flat).keys() & _CUTTING:
+    cuts = any(p.name in _CUTTING for p in ir.primitives_of(flat))
+    if cuts and not (is_divided or is_body):
         with_barriers = equal_cuts.hide_positions(flat)
     if ir.has_operation(flat, "kept"):
         with_barriers = kept_values.keep_marked(with_barriers)

@@ -290,6 +290,7 @@ def _cumulative(
     identity: Callable[[Any], Any],
     accepts: Any,
     fold: Any,
+    written_last: tuple[str, str],
     small: int = _SMALL_ARRAY,
     fewest: int = prefix_kernels.FEWEST,
     **rules: Any,
@@ -324,8 +325,10 @@ def _cumulative(
             return fold(x, axis).astype(x.dtype)
         return np.flip(fold(np.flip(x, axis), axis), axis).astype(x.dtype)
 
-    plain = Primitive(f"{name}_in_xla", abstract=abstract, lower=lower)
-    kernel = prefix_kernels.kernel_for(f"{name}_kernel", name, plain)
+    # The kernel, and the same in operations of XLA.
+    kernel_name, plain_name = written_last
+    plain = Primitive(plain_name, abstract=abstract, lower=lower)
+    kernel = prefix_kernels.kernel_for(kernel_name, name, plain)
 
     def rewrite(platform: str, operand: Any, *, axis: int, reverse: bool) -> Any:
         if not prefix_kernels.suits(platform, operand, axis, fewest):
@@ -371,6 +374,7 @@ cumsum_p = _cumulative(
     lambda dtype: 0,
     families.NUMERIC,
     _wide(np.cumsum),
+    written_last=("cumsum_kernel", "cumsum_in_xla"),
     transpose=_sums_transpose,
     needs_full_build=True,
     **families.LINEAR,
@@ -381,6 +385,7 @@ cumprod_p = _cumulative(
     lambda dtype: 1,
     families.NUMERIC,
     _wide(np.cumprod),
+    written_last=("cumprod_kernel", "cumprod_in_xla"),
     jvp=_jvp(elementwise.mul_p),
     needs_full_build=True,
 )
@@ -390,6 +395,7 @@ cummax_p = _cumulative(
     families.lowest,
     (families.BOOL, *families.REAL),
     lambda x, axis: np.maximum.accumulate(x, axis),
+    written_last=("cummax_kernel", "cummax_in_xla"),
     jvp=_jvp(elementwise.max_p),
     needs_full_build=True,
     may_make_nan=False,
@@ -400,6 +406,7 @@ cummin_p = _cumulative(
     families.highest,
     (families.BOOL, *families.REAL),
     lambda x, axis: np.minimum.accumulate(x, axis),
+    written_last=("cummin_kernel", "cummin_in_xla"),
     jvp=_jvp(elementwise.min_p),
     needs_full_build=True,
     may_make_nan=False,
@@ -410,6 +417,7 @@ cumlogsumexp_p = _cumulative(
     families.lowest,
     families.FLOAT,
     lambda x, axis: np.logaddexp.accumulate(x, axis),
+    written_last=("cumlogsumexp_kernel", "cumlogsumexp_in_xla"),
     small=_SMALL_FOR_EXPONENTIALS,
     fewest=prefix_kernels.FEWEST_EXPONENTIALS,
     jvp=_log_sums_jvp,
