@@ -40,8 +40,8 @@ _AFTER = """
   compilation; nothing is kept on disk between runs. The same *warm*: compiled programs
   are on disk, on both sides, from a process before. Each is one process.
 
-Steps and processes are of 2026-11-26, on two cores otherwise idle (that of diffrax with
-the second one in use), with the bytecode of all packages on disk.
+Steps are of 2026-11-26 (that of diffrax with the second core in use), processes of
+2026-11-27, on two cores otherwise idle, with the bytecode of all packages on disk.
 
 ## What warm processes do
 
