@@ -8,6 +8,8 @@ whole, as two halves are, of which the compiler would make both for each element
 
 from __future__ import annotations
 
+import bisect
+import operator
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
@@ -85,7 +87,7 @@ def _join_windows(program: ir.Olympuspr) -> ir.Olympuspr:
         if eqn not in chains:
             writer.keep(eqn)
             continue
-        parts = sorted(chains[eqn], key=lambda part: part.start)
+        parts = chains[eqn]
         values = [writer.read(part.value) for part in parts]
         aval = eqn.outvars[0].aval
         value = writer.write(
@@ -104,16 +106,17 @@ class _Windows:
         makers = [eqn for eqn in program.eqns if eqn.primitive in kinds]
         self._makers = {v: eqn for eqn in makers for v in eqn.outvars}
         self._readers = rewriting.readers_of(program, self._makers)
-        self._rows: dict[ir.Eqn, list[_Part]] = {}
+        self._rows: dict[ir.Eqn, _Row] = {}
 
-    def chains(self) -> dict[ir.Eqn, list[_Part]]:
+    def chains(self) -> dict[ir.Eqn, Sequence[_Part]]:
         """The parts of each array that is put together, by the last addition to it."""
         for eqn in self._adds:
             row = self._extend(eqn)
-            if row:
+            if row is not None:
                 self._rows[eqn] = row
         ends = [eqn for eqn in self._rows if not self._goes_on(eqn)]
-        return {eqn: self._rows[eqn] for eqn in ends if _is_most(self._rows[eqn])}
+        rows = {eqn: self._rows[eqn].parts for eqn in ends}
+        return {eqn: parts for eqn, parts in rows.items() if _is_most(parts)}
 
     def _goes_on(self, eqn: ir.Eqn) -> bool:
         (reader,) = readers if len(readers := self._readers_of(eqn)) == 1 else (None,)
@@ -122,18 +125,19 @@ class _Windows:
     def _readers_of(self, eqn: ir.Eqn) -> list[Any]:
         return self._readers.get(eqn.outvars[0], [])
 
-    def _extend(self, eqn: ir.Eqn) -> list[_Part]:
-        """The parts up to an addition, which do not overlap; none if some do."""
+    def _extend(self, eqn: ir.Eqn) -> _Row | None:
+        """The parts up to an addition, which do not overlap; None if some do."""
         operand, indices, value = eqn.invars
         maker = self._makers.get(operand)
         part = self._window(eqn, indices, value)
         if part is None or maker is None or len(self._readers_of(maker)) > 1:
-            return []
-        first = _pad_part(maker) if maker.primitive is pad_p else None
-        row = self._rows.get(maker) if first is None else [first]
-        if not row or any(_overlap(part, each) for each in row):
-            return []
-        return [*row, part]
+            return None
+        row = self._rows.get(maker)
+        if maker.primitive is pad_p:
+            first = _pad_part(maker)
+            row = None if first is None or first.distance != 1 else _Row(first)
+        # Nothing else reads what the row has been so far, so that it may grow.
+        return row if row is not None and row.add(part) else None
 
     def _window(self, eqn: ir.Eqn, indices: Any, value: Any) -> _Part | None:
         """The part that is added to, if it is known and along one axis."""
@@ -158,11 +162,32 @@ class _Windows:
         return _Part(eqn.outvars[0], value, axis, start, size, 1)
 
 
-def _overlap(x: _Part, y: _Part) -> bool:
-    """Whether two parts may share elements: of one axis, each without gaps."""
-    if x.axis != y.axis or x.distance != 1 or y.distance != 1:
+class _Row:
+    """Parts without gaps in them along one axis, which do not overlap.
+
+    Attributes:
+      parts: in their order on the axis.
+    """
+
+    def __init__(self, first: _Part) -> None:
+        self.parts = [first]
+
+    def add(self, part: _Part) -> bool:
+        """Adds a part to them; False where it is not one of such."""
+        place = bisect.bisect(self.parts, part.start, key=_start_of)
+        before = self.parts[place - 1 : place] if place else []
+        after = self.parts[place : place + 1]
+        if part.axis != self.parts[0].axis:
+            return False
+        if any(p.start + p.size > part.start for p in before):
+            return False
+        if any(part.start + part.size > p.start for p in after):
+            return False
+        self.parts.insert(place, part)
         return True
-    return x.start < y.start + y.size and y.start < x.start + x.size
+
+
+_start_of = operator.attrgetter("start")
 
 
 def _is_most(row: Sequence[_Part]) -> bool:
