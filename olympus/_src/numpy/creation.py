@@ -230,7 +230,8 @@ def put_values(x: np.ndarray, aval: Any, device: Any = None) -> Any:
         if sharding is None:
             return _divide(concrete_arrays.put(x, aval), device)
         device = sharding
-    return _note(concrete_arrays.put(x, aval, device))
+    out = concrete_arrays.put(x, aval, device)
+    return _note(out) if device is None else out
 
 
 def _note(x: Any) -> Any:
