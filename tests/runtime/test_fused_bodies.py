@@ -51,6 +51,7 @@ def folder(tmp_path):
     with (
         compiler.enable_compilation_cache(True),
         compiler.compilation_cache_dir(str(tmp_path)),
+        compiler.host_kernels_after(-1),  # which look at whole programs
     ):
         yield tmp_path
     compile_cache.reset()
