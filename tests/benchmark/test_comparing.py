@@ -177,6 +177,7 @@ def test_a_worker_answers_about_its_cases(monkeypatch, capsys):
     lines = io.StringIO("".join(json.dumps(request) + "\n" for request in asked))
     monkeypatch.setattr(worker.sys, "stdin", lines)
     monkeypatch.setattr(worker, "BUDGET_S", 0.001)
+    monkeypatch.setattr(worker.gc, "disable", lambda: None)  # for other tests' sake
     cases = {"f": lambda: 1.0, "slow": Slow(), "bytes": Bytes(), "fails": fails}
     worker.serve(cases, lambda x: None)
     out, err = capsys.readouterr()
