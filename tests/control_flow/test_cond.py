@@ -246,7 +246,7 @@ def test_nested_branches_are_looked_through_once(transform, monkeypatch):
     counts = []
     original = partial_eval.dce_olympuspr
 
-    def counted(*args, **kwargs):
+    def count_and_call(*args, **kwargs):
         counts[-1] += 1
         return original(*args, **kwargs)
 
@@ -255,7 +255,7 @@ def test_nested_branches_are_looked_through_once(transform, monkeypatch):
             return double(x)
         return cond(x > 0, lambda y: nest(y, depth - 1), lambda y: y, x)
 
-    monkeypatch.setattr(partial_eval, "dce_olympuspr", counted)
+    monkeypatch.setattr(partial_eval, "dce_olympuspr", count_and_call)
     for depth in (4, 8):
         counts.append(0)
         olympus.jit(transform(functools.partial(nest, depth=depth))).lower(1.0)

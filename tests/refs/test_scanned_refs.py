@@ -74,7 +74,7 @@ def test_rows_that_are_only_read():
     np.testing.assert_array_equal(seen, ref[...])
 
 
-def squared_rows(x):
+def square_rows(x):
     ref = olympus.new_ref(x * onp.arange(3.0))
 
     @olympus.checkpoint
@@ -85,19 +85,19 @@ def squared_rows(x):
     return lax.scan(step, 0.0, ref)[0] * ref[...].sum()
 
 
-def squared(x):
+def square_sines(x):
     return (onp.sin(x * onp.arange(3.0)) ** 2).sum() ** 2
 
 
 def test_transformations_of_scans_over_refs():
     xs = np.linspace(0.2, 0.9, 4)
-    np.testing.assert_allclose(squared_rows(0.7), squared(0.7), rtol=1e-6)
+    np.testing.assert_allclose(square_rows(0.7), square_sines(0.7), rtol=1e-6)
     for transform in (olympus.grad, lambda f: olympus.grad(olympus.grad(f))):
-        of_rows, plain = transform(squared_rows), transform(squared)
+        of_rows, plain = transform(square_rows), transform(square_sines)
         np.testing.assert_allclose(of_rows(0.7), plain(0.7), rtol=1e-5)
         mapped = olympus.jit(olympus.vmap(of_rows))(xs)
         np.testing.assert_allclose(mapped, olympus.vmap(plain)(xs), rtol=1e-5)
-    check_grads(squared_rows, (0.7,), 2)
+    check_grads(square_rows, (0.7,), 2)
 
 
 def test_scans_over_refs_without_jit():

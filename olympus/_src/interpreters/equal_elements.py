@@ -25,10 +25,7 @@ def multiply(program: ir.Olympuspr) -> ir.Olympuspr:
 
     The same object where there are none.
     """
-    if not rewriting.holds(program, "has cumulative sums", _has_sums):
-        return program
-    result: ir.Olympuspr = program.derived("equal elements multiplied", _multiply)
-    return result
+    return rewriting.rewrite(program, "has cumulative sums", _has_sums, _multiply)
 
 
 def _has_sums(program: ir.Olympuspr) -> bool:
@@ -37,9 +34,6 @@ def _has_sums(program: ir.Olympuspr) -> bool:
 
 
 def _multiply(program: ir.Olympuspr) -> ir.Olympuspr:
-    program = ir.map_subprograms(program, multiply)
-    if not _has_sums(program):
-        return program
     spread = {
         eqn.outvars[0]: eqn
         for eqn in program.eqns

@@ -384,11 +384,11 @@ def is_evaluating() -> bool:
 
 def is_staging() -> bool:
     """Whether operations of this thread are being recorded, so that none runs now."""
-    return partial_eval.recording() is not None
+    return partial_eval.find_recorder() is not None
 
 
 def note_number(x: Any) -> None:
     """Tells the trace that records this thread that its function made an array."""
-    recording = partial_eval.recording()
-    if recording is not None:
-        recording.note_number(x)
+    recorder = partial_eval.find_recorder()
+    if recorder is not None:
+        recorder.note_number(x)

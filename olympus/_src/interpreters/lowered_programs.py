@@ -236,7 +236,7 @@ def _lower(
     plain = program
     if division is not None:
         plain = type_constraints.constrain(program)
-    else:
+    else:  # before these operations are expanded
         if ir.has_operation(plain, "cumsum"):
             plain = equal_elements.multiply(plain)
         if ir.has_operation(plain, "scatter-add"):

@@ -51,10 +51,7 @@ def merge(program: ir.Olympuspr) -> ir.Olympuspr:
 
     The same object where there are none.
     """
-    if not rewriting.holds(program, "has padded parts", _has_pads):
-        return program
-    result: ir.Olympuspr = program.derived("padded parts merged", _merge)
-    return result
+    return rewriting.rewrite(program, "has padded parts", _has_pads, _merge)
 
 
 def join_windows(program: ir.Olympuspr) -> ir.Olympuspr:
@@ -64,10 +61,7 @@ def join_windows(program: ir.Olympuspr) -> ir.Olympuspr:
     was read, by a kernel of its own for each. Where the parts are most of the array,
     they are put side by side. The same object where there are none.
     """
-    if not rewriting.holds(program, "has windows", _has_windows):
-        return program
-    result: ir.Olympuspr = program.derived("windows joined", _join_windows)
-    return result
+    return rewriting.rewrite(program, "has windows", _has_windows, _join_windows)
 
 
 def _has_windows(program: ir.Olympuspr) -> bool:
@@ -76,9 +70,6 @@ def _has_windows(program: ir.Olympuspr) -> bool:
 
 
 def _join_windows(program: ir.Olympuspr) -> ir.Olympuspr:
-    program = ir.map_subprograms(program, join_windows)
-    if not _has_windows(program):
-        return program
     chains = _Windows(program).chains()
     if not chains:
         return program
@@ -200,10 +191,6 @@ def _has_pads(program: ir.Olympuspr) -> bool:
 
 
 def _merge(program: ir.Olympuspr) -> ir.Olympuspr:
-    program = ir.map_subprograms(program, merge)
-    primitives = ir.primitives_of(program)
-    if add_any_p not in primitives or pad_p not in primitives:
-        return program
     sums = _Sums(program)
     sums_of_parts: dict[ir.Eqn, Any] = {}
     for eqn in sums.eqns:

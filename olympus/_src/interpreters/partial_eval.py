@@ -329,7 +329,7 @@ def _weak(value: Any) -> Any:
     return number if avals_.aval_of(number).dtype == value.dtype else value
 
 
-def recording() -> DynamicOlympusprTrace | None:
+def find_recorder() -> DynamicOlympusprTrace | None:
     """The trace that records what this thread does now, if there is one."""
     ancestor = current.trace
     while ancestor is not None:

@@ -32,6 +32,34 @@ def holds(program: ir.Olympuspr, what: str, look: Callable[..., bool]) -> bool:
     return bool(program.derived(what, find))
 
 
+def rewrite(
+    program: ir.Olympuspr,
+    what: str,
+    look: Callable[[ir.Olympuspr], bool],
+    write: Callable[[ir.Olympuspr], ir.Olympuspr],
+) -> ir.Olympuspr:
+    """A program, and those within it, written again where they have something.
+
+    Args:
+      program: any program.
+      what: the name under which what is found and written is kept with it.
+      look: whether a program has it among its own equations.
+      write: gives such a program, those within it left as they are, written again.
+
+    Returns:
+      The same object where there is nothing.
+    """
+    if not holds(program, what, look):
+        return program
+
+    def write_whole(program: ir.Olympuspr) -> ir.Olympuspr:
+        program = ir.map_subprograms(program, lambda p: rewrite(p, what, look, write))
+        return write(program) if look(program) else program
+
+    result: ir.Olympuspr = program.derived((what, "written again"), write_whole)
+    return result
+
+
 def readers_of(
     program: ir.Olympuspr, values: Container[Any] | None = None
 ) -> dict[Any, list[ir.Eqn | None]]:
