@@ -69,6 +69,9 @@ class Interrupter:
         self._timer = threading.Timer(after_s, self._send)
         self._lock = threading.Lock()
         self.sent_at = None
+
+    def start(self):
+        """The interrupt may come before this returns."""
         self._timer.start()
 
     def _send(self):
@@ -88,9 +91,9 @@ def strike(number, after_s, tally):
 
     x = np.linspace(-1, 1, 64, dtype="float32").reshape(8, 8)
     jitted = olympus.jit(function(number))
-    interrupter = None
+    interrupter = Interrupter(after_s)
     try:
-        interrupter = Interrupter(after_s)
+        interrupter.start()
         jitted(x).block_until_ready()
         np.asarray(olympus.numpy.tanh(x + number))
         interrupter.stop()
