@@ -282,8 +282,9 @@ def _put(
         return _raise_values([avals_.aval_of(x)], lows)[0]
     if isinstance(sharding, Space):
         return _put_in_memory(x, sharding)
-    if isinstance(x, trace.Tracer):
-        if not isinstance(sharding, NamedSharding):
+    is_over_mesh = isinstance(sharding, NamedSharding)
+    if isinstance(x, trace.Tracer) or (is_over_mesh and evaluate.is_staging()):
+        if not is_over_mesh:
             return _put_in_memory_of(sharding, x)
         _check_value(x, sharding, "device_put")
         if sharding.mesh.explicit_axes:

@@ -25,6 +25,7 @@ from olympus._src.interpreters.concrete_arrays import ArrayImpl, on_device
 from olympus._src.interpreters.lowered_programs import LoweredProgram
 from olympus._src.runtime import compile_cache, executable, placement
 from olympus._src.runtime.shardings import placement_of
+from olympus._src.sharding import single_devices
 from olympus._src.sharding.division import chosen_sharding
 from olympus._src.sharding.meshes import Mesh
 from olympus._src.sharding.named import NamedSharding
@@ -284,7 +285,7 @@ def _shardings(lowered: LoweredProgram, loaded: Any) -> dict[str, Any]:
 def _resolve(shardings: Any, chosen: Any, types: Any, mesh: Mesh) -> list[Any]:
     """The shardings that a program fixes, and those that the compiler chose."""
     if mesh.size == 1:  # where it chooses none
-        whole = NamedSharding(mesh, PartitionSpec())
+        whole = single_devices.whole(mesh)
         return [fixed or whole for fixed in shardings or [None] * len(types)]
     if None not in shardings:  # of what is read from disk XLA may not tell its own
         return list(shardings)

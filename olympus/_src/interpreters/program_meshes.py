@@ -21,21 +21,33 @@ from olympus._src.sharding.specs import PartitionSpec
 
 
 def mesh_of(program: ir.Olympuspr) -> Mesh | None:
-    """The first mesh of devices among the parameters of a program's equations."""
+    """The first mesh of devices among the parameters of a program's equations.
+
+    A device that values are constrained to is a mesh of its own.
+    """
     return program.derived("mesh", _find_mesh)
 
 
 def _find_mesh(program: ir.Olympuspr) -> Mesh | None:
     for eqn in program.eqns:
         for value in eqn.params.values():
-            mesh = value.mesh if isinstance(value, NamedSharding) else value
-            if isinstance(mesh, Mesh):
+            mesh = _mesh_of_parameter(value)
+            if mesh is not None:
                 return mesh
         for inner in ir.subprograms(eqn.params):
             mesh = mesh_of(inner)
             if mesh is not None:
                 return mesh
     return None
+
+
+def _mesh_of_parameter(value: Any) -> Mesh | None:
+    if isinstance(value, NamedSharding):
+        value = value.mesh
+    elif single_devices.is_of_device(value):
+        (device,) = value.device_set
+        value = single_devices.mesh_of(device)
+    return value if isinstance(value, Mesh) else None
 
 
 def place_of(
@@ -57,7 +69,42 @@ def place_of(
         mesh = _mesh_of_types(program, consts)
     if mesh is None:
         return place
+    _check_single_devices(program, name)
     return divide(place, mesh, len(program.invars), f"{name} constrains values to")
+
+
+def _check_single_devices(program: ir.Olympuspr, name: str) -> None:
+    """Raises ValueError where values are constrained to a device, and to others."""
+    single, all_places = program.derived("named devices", _find_devices)
+    if single and len(all_places) > 1:
+        here, there = sorted(all_places, key=len)[:2]
+        raise incompatible_devices(
+            f"{name} constrains values to {devices_text(here)} and to "
+            f"{devices_text(there)}; a program runs on one device, or on all devices "
+            "of one mesh"
+        )
+
+
+def _find_devices(program: ir.Olympuspr) -> tuple[bool, frozenset[Any]]:
+    """Whether values are constrained to single devices; all devices of constraints."""
+    single = False
+    places: set[Any] = set()
+    for eqn in program.eqns:
+        for value in eqn.params.values():
+            mesh = _mesh_of_parameter(value)
+            if mesh is not None:
+                places.add(mesh.flat_devices)
+            single = single or single_devices.is_of_device(value)
+        for inner in ir.subprograms(eqn.params):
+            inner_single, inner_places = inner.derived("named devices", _find_devices)
+            single = single or inner_single
+            places |= inner_places
+    return single, frozenset(places)
+
+
+def _mesh_text(mesh: Mesh) -> str:
+    (device, *others) = mesh.flat_devices
+    return str(mesh if others else device)
 
 
 def _mesh_of_types(program: ir.Olympuspr, consts: Sequence[Any]) -> Mesh | None:
@@ -126,7 +173,7 @@ def keep_in_memories(
     if not any(kinds):
         return place
     if not isinstance(place, Division):
-        mesh = single_devices.over_one_device(device, memory_kinds.DEFAULT).device_mesh
+        mesh = single_devices.mesh_of(device)
         place = Division(mesh, (None,) * len(program.invars))
     if len(place.devices) > 1:
         return place  # there results say themselves how they are divided
@@ -183,7 +230,8 @@ def divide(place: Any, mesh: Mesh, n_inputs: int, reason: str) -> Division:
     devices = place.devices if isinstance(place, Division) else (place,)
     if devices != mesh.flat_devices:
         raise incompatible_devices(
-            f"{reason} {mesh}, and arguments are committed to {devices_text(devices)}; "
+            f"{reason} {_mesh_text(mesh)}, and arguments are committed to "
+            f"{devices_text(devices)}; "
             "move them with olympus.device_put, or use one mesh"
         )
     if isinstance(place, Division) and any(place.in_shardings):

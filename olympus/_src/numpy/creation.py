@@ -36,7 +36,7 @@ from olympus._src.numpy import (
     promotion,
 )
 from olympus._src.numpy.promotion import aval_of
-from olympus._src.sharding import contexts
+from olympus._src.sharding import contexts, single_devices
 
 if TYPE_CHECKING:
     from olympus._src.numpy import function_types
@@ -100,7 +100,7 @@ def array(
     if rank < ndmin:
         shaping.check_rank("numpy.array: ndmin", ndmin)
         out = shaping.expand_dims(out, tuple(range(ndmin - rank)))
-    return out
+    return constrain_to_device(out, device)
 
 
 def asarray(
@@ -168,7 +168,7 @@ def _make(x: Any, dtype: Any, device: Any) -> Any:
     """`x` as an array of a canonical dtype (None for its own)."""
     if isinstance(x, trace.Tracer) or type(x) is concrete_arrays.ArrayImpl:
         out = x if dtype is None else elementwise.convert(x, dtype, False)
-        return _move_to_device(out, device)
+        return move_to_device(out, device)
     if dtypes.is_python_scalar(x):
         return _of_scalar(x, dtype, device)
     if isinstance(x, (np.ndarray, np.generic)):
@@ -207,7 +207,8 @@ def _is_buffer(x: Any) -> bool:
     )
 
 
-def _move_to_device(x: Any, device: Any) -> Any:
+def move_to_device(x: Any, device: Any) -> Any:
+    """An array on a device; one of a program stays where that runs."""
     if sharding_constraints.is_over_mesh(device):
         return _divide(x, device)
     if device is None or type(x) is not concrete_arrays.ArrayImpl:
@@ -219,6 +220,16 @@ def _divide(x: Any, place: Any) -> Any:
     """An array, divided over a mesh as a sharding or a spec says."""
     sharding = sharding_constraints.resolve(place, "numpy: out_sharding", x)
     return sharding_constraints.divide(x, sharding, "numpy")
+
+
+def constrain_to_device(x: Any, device: Any) -> Any:
+    """An array; in a program, which then runs on that device, if there is one."""
+    if device is None or sharding_constraints.is_over_mesh(device):
+        return x
+    if not evaluate.is_staging():
+        return x
+    sharding = single_devices.of_device(concrete_arrays.one_device(device))
+    return sharding_constraints.sharding_constraint_p.bind(x, sharding=sharding)
 
 
 def put_values(x: np.ndarray, aval: Any, device: Any = None) -> Any:
@@ -290,7 +301,7 @@ def _repeat(value: Any, aval: Any, device: Any) -> Any:
         return _fill(lambda out: out.fill(value), aval, device)
     one = aval.update(shape=())
     number: Any = concrete_arrays.put(np.asarray(value, aval.dtype), one, device)
-    return _move_to_device(shaping.broadcast(number, aval.shape), device)
+    return move_to_device(shaping.broadcast(number, aval.shape), device)
 
 
 def _of_scalar(x: Any, dtype: Any, device: Any) -> Any:
@@ -545,7 +556,7 @@ def astype(
         out = _make(out, kind, device)
     if copy and out is x:
         out = shaping.copy_p.bind(out)
-    return _move_to_device(out, device)
+    return constrain_to_device(move_to_device(out, device), device)
 
 
 # -- filled arrays ---------------------------------------------------------------------
@@ -559,9 +570,12 @@ def _fill_array(shape: tuple[int, ...], value: Any, aval: Any, device: Any) -> A
         held = aval.storage
         words = np.full(held.shape, value, held.dtype)
         return concrete_arrays.with_aval(concrete_arrays.put(words, held, device), aval)
+    over_mesh = sharding_constraints.is_over_mesh(device)
+    if evaluate.is_staging() and not over_mesh:
+        device = None  # the program runs where it runs
     explicit = aval.explicit if device is None else None
-    over_mesh = explicit or sharding_constraints.is_over_mesh(device)
-    if over_mesh or (evaluate.is_staging() and device is None):
+    over_mesh = explicit or over_mesh
+    if over_mesh or evaluate.is_staging():
         number = families.number_of(value, aval.dtype)
         place = explicit if device is None else device  # an empty spec is false
         sharding = _mesh_sharding(place, shape) if over_mesh else None
@@ -667,7 +681,7 @@ def full(
         number: Any = _note(concrete_arrays.as_array(fill_value))
         fill_value = number
     value = elementwise.convert(fill_value, kind, weak)
-    return _move_to_device(_spread(value, shape, "full"), place)
+    return move_to_device(_spread(value, shape, "full"), place)
 
 
 def _number_in(x: Any, dtype: Any, weak: bool) -> Any:
@@ -812,7 +826,7 @@ def full_like(
     weak = aval.weak_type and not np.ndim(fill_value)
     value = elementwise.convert(fill_value, aval.dtype, weak)
     place = aval.explicit if place is None else place
-    return _move_to_device(_spread(value, aval.shape, "full_like"), place)
+    return move_to_device(_spread(value, aval.shape, "full_like"), place)
 
 
 # -- matrices --------------------------------------------------------------------------
@@ -851,7 +865,7 @@ def _diagonals(
 ) -> Any:
     """Ones where `row + k` and `column` compare so."""
     aval = ShapedArray((rows, columns), kind)
-    if device is None and (evaluate.is_staging() or is_far(aval)):
+    if _is_made_by_program(aval, device):
         i = shaping.broadcasted_iota(np.int32, (rows, columns), 0)
         j = shaping.broadcasted_iota(np.int32, (rows, columns), 1)
         if isinstance(k, trace.Tracer) or k != 0:
@@ -868,6 +882,13 @@ def _diagonals(
         out[...] = compared(row, column)
 
     return _fill(write, aval, device)
+
+
+def _is_made_by_program(aval: Any, device: Any) -> bool:
+    """Whether operations make an array, rather than NumPy."""
+    if evaluate.is_staging() and not sharding_constraints.is_over_mesh(device):
+        return True
+    return device is None and is_far(aval)
 
 
 def identity(n: int, dtype: DTypeLike | None = None) -> Array:

@@ -26,7 +26,14 @@ from olympus._src.interpreters.direct_calls import direct
 from olympus._src.lax import elementwise, shaping
 from olympus._src.lax import sizes as sizes_
 from olympus._src.numpy import arithmetic, elementary, promotion, symbolic_ranges
-from olympus._src.numpy.creation import astype, is_far, put_own_values, put_values
+from olympus._src.numpy.creation import (
+    astype,
+    constrain_to_device,
+    is_far,
+    move_to_device,
+    put_own_values,
+    put_values,
+)
 from olympus._src.numpy.promotion import aval_of
 
 ShapedArray = avals.ShapedArray
@@ -121,7 +128,7 @@ def arange(
     put = put_own_values if first == 0 and by == 1 else put_values
     out = put(host, ShapedArray(host.shape, kind), place)
     if place is not None:
-        return out
+        return constrain_to_device(out, place)
     return concrete_arrays.beside_committed(out, *arguments)
 
 
@@ -216,7 +223,7 @@ def linspace(
         if known_values is not None:
             values, aval = known_values
             array: Any = concrete_arrays.put(values, aval, device)
-            return array
+            return constrain_to_device(array, device)
     num = as_size(num)
     if not at_least(num, 0) and num < 0:
         raise ValueError(f"numpy.linspace: num must be non-negative, got {num}")
@@ -235,12 +242,13 @@ def linspace(
     make = _linspace_on_device if on_device else make
     out, step = make(start, stop, num, endpoint, working, kind, axis)
     if on_device and device is not None:
-        out, step = (concrete_arrays.on_sharding(x, device) for x in (out, step))
+        out, step = (move_to_device(x, device) for x in (out, step))
     elif known and not on_device:
         out = concrete_arrays.put(out, ShapedArray(out.shape, kind), device)
         if retstep:
             step = np.asarray(step, working)
             step = concrete_arrays.put(step, ShapedArray(step.shape, working), device)
+    out = constrain_to_device(out, device)
     return (out, step) if retstep else out
 
 

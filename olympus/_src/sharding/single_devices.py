@@ -1,4 +1,4 @@
-"""Arrays on one device, in another memory than the device's default."""
+"""Arrays on one device, in its default memory and in others."""
 
 from __future__ import annotations
 
@@ -27,3 +27,26 @@ def with_its_memory(sharding: shardings.SingleDeviceSharding) -> Any:
 def over_one_device(device: Any, kind: str) -> NamedSharding:
     """Of arrays in a kind of memory of a device, over a mesh of it alone."""
     return NamedSharding(Mesh([device], "device"), PartitionSpec(), memory_kind=kind)
+
+
+def of_device(device: Any) -> shardings.SingleDeviceSharding:
+    """Of arrays in the default memory of a device."""
+    return shardings.SingleDeviceSharding(device)
+
+
+def is_of_device(place: Any) -> bool:
+    """Whether a value is a sharding of one device, without a mesh."""
+    return isinstance(place, shardings.SingleDeviceSharding)
+
+
+def mesh_of(device: Any) -> Mesh:
+    """The mesh that stands for a device, where a program must have a mesh."""
+    return over_one_device(device, shardings.default_memory_kind(device)).device_mesh
+
+
+def whole(mesh: Mesh) -> Any:
+    """The sharding of values in the default memory of a mesh of one device."""
+    (device,) = mesh.flat_devices
+    if mesh is mesh_of(device):
+        return of_device(device)
+    return NamedSharding(mesh, PartitionSpec())
