@@ -29,6 +29,8 @@ from olympus._src.programs import (
     rematerialization,
     series,
 )
+from olympus._src.sharding import contexts
+from olympus._src.sharding.unspecified import UNSPECIFIED
 
 
 def _abstract(*args: Any, jaxpr: ir.ClosedOlympuspr, **params: Any) -> Any:
@@ -149,7 +151,9 @@ def _discharge(
 
 
 def _dce(used: list[bool], eqn: ir.Eqn) -> Any:
-    return call_rules.drop_unused(used, eqn, ("donated_invars",))
+    if "in_layouts" not in eqn.params:
+        return call_rules.drop_unused(used, eqn, ("donated_invars",))
+    return call_rules.drop_unused(used, eqn, _BY_OPERAND, _BY_RESULT)
 
 
 def _partial_eval(trace_: Any, *tracers: Any, jaxpr: Any, **params: Any) -> Any:
@@ -196,11 +200,33 @@ def run(*args: Any, jaxpr: Any, name: str, **params: Any) -> Any:
     return compiled.run(buffers)
 
 
+# Parameters that have an entry for each operand or result, where equations have them.
+_BY_OPERAND = ("donated_invars", "in_shardings", "in_layouts")
+_BY_RESULT = ("out_shardings", "out_layouts")
+
+
+def _chosen_nowhere(n_operands: int, n_results: int) -> dict[str, Any]:
+    """Parameters of JAX's for what here other equations say: constraints on values."""
+    return {
+        "in_shardings": (UNSPECIFIED,) * n_operands,
+        "out_shardings": (UNSPECIFIED,) * n_results,
+        "in_layouts": (None,) * n_operands,
+        "out_layouts": (None,) * n_results,
+        "ctx_mesh": contexts.get_abstract_mesh(),
+    }
+
+
 class _Jit(Primitive):
     """The primitive of `jit`, which JAX's libraries know by JAX's name.
 
-    Prints have one name wherever a program runs.
+    Prints have one name wherever a program runs. Interpreters of JAX's programs read
+    all of JAX's parameters.
     """
+
+    def bind(self, *args: Any, **params: Any) -> Any:
+        if vocabulary.is_jax():
+            params |= _chosen_nowhere(len(args), len(params["jaxpr"].out_avals))
+        return super().bind(*args, **params)
 
     @property
     def name(self) -> str:
