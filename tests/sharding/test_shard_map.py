@@ -587,7 +587,9 @@ def test_arguments_on_other_devices():
 
 
 def test_programs_over_a_mesh_without_devices_are_traced_only():
-    over = olympus.sharding.AbstractMesh((4, 2), ("x", "y"))
+    over = olympus.sharding.AbstractMesh(
+        (4, 2), ("x", "y"), olympus.sharding.AxisType.Auto
+    )
     f = olympus.shard_map(
         lambda x: lax.psum(x, "y"), mesh=over, in_specs=P("x", "y"), out_specs=P("x")
     )

@@ -120,7 +120,8 @@ def test_a_mesh_of_one_device():
     assert Mesh(np.array(device), ()).is_scalar
     assert olympus.make_mesh((1,), ("x",)).axis_types == (AxisType.Explicit,)
     assert pickle.loads(pickle.dumps(mesh)) is mesh
-    assert mesh.abstract_mesh is AbstractMesh((1,), ("x",))
+    assert mesh.abstract_mesh is AbstractMesh((1,), ("x",), AxisType.Auto)
+    assert AbstractMesh((1,), ("x",)).axis_types == (AxisType.Explicit,)
 
 
 @pytest.mark.parametrize(

@@ -98,7 +98,7 @@ def mesh_of(exported: Any) -> Any:
     for sharding in (*ins, *outs):
         if sharding is not None and sharding.mesh.size == exported.nr_devices:
             return sharding.mesh
-    return AbstractMesh((exported.nr_devices,), ("devices",))
+    return AbstractMesh((exported.nr_devices,), ("devices",), AxisType.Auto)
 
 
 # -- calling ---------------------------------------------------------------------------

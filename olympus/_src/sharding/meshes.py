@@ -120,7 +120,7 @@ class AbstractMesh(_Axes):
     Args:
       axis_sizes: the size of each axis.
       axis_names: the name of each axis.
-      axis_types: an `AxisType` for each axis, or one for all; default Auto.
+      axis_types: an `AxisType` for each axis, or one for all; default Explicit.
 
     Raises:
       ValueError: the lengths differ, a name is repeated, or a size is below 1.
@@ -128,7 +128,7 @@ class AbstractMesh(_Axes):
     Example:
       >>> from olympus.sharding import AbstractMesh
       >>> AbstractMesh((4, 2), ('x', 'y'))
-      AbstractMesh('x': 4, 'y': 2, axis_types=(Auto, Auto))
+      AbstractMesh('x': 4, 'y': 2, axis_types=(Explicit, Explicit))
     """
 
     __slots__ = ()
@@ -143,7 +143,7 @@ class AbstractMesh(_Axes):
                 f"AbstractMesh: axis_sizes and axis_names must be of one length, got "
                 f"{sizes} and {names}"
             )
-        types = _check_types("AbstractMesh", axis_types, names)
+        types = _check_types("AbstractMesh", axis_types, names, AxisType.Explicit)
         return cls._intern(
             (sizes, names, types),
             axis_names=names,
@@ -454,9 +454,11 @@ def _check_names(what: str, names: Any) -> tuple[Any, ...]:
     return names
 
 
-def _check_types(what: str, types: Any, names: Any) -> tuple[AxisType, ...]:
+def _check_types(
+    what: str, types: Any, names: Any, default: AxisType = AxisType.Auto
+) -> tuple[AxisType, ...]:
     if types is None:
-        types = AxisType.Auto
+        types = default
     if isinstance(types, AxisType):
         return (types,) * len(names)
     types = tuple(types)
