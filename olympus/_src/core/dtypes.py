@@ -65,6 +65,22 @@ class ExtendedDType:
     # See the function of this name.
     couples_rows = False
 
+    # The dtype of tangents. One that is no `float0` has `zero` and `add`.
+    tangent_dtype: Any = float0
+
+    def converts(self, dtype: np.dtype) -> bool:
+        """Whether an element is converted from that dtype, and to it, as it is."""
+        del dtype
+        return False
+
+    def zero(self) -> Any:
+        """The element that adds nothing to a cotangent."""
+        raise NotImplementedError
+
+    def add(self, x: Any, y: Any) -> Any:
+        """The sum of two cotangents, which are arrays of this dtype."""
+        raise NotImplementedError
+
     def __eq__(self, other: object) -> bool:
         raise NotImplementedError
 
@@ -374,7 +390,9 @@ def to_inexact_dtype(dtype: Any) -> Any:
 
 
 def tangent_dtype(dtype: Any) -> Any:
-    """The dtype of tangents: the same for floats and complex, else `float0`."""
+    """The dtype of tangents: the same for floats and complex, else mostly `float0`."""
+    if isinstance(dtype, ExtendedDType):
+        return dtype.tangent_dtype
     return dtype if _kinds.get(dtype, "V") in "fc" else float0
 
 

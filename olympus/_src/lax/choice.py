@@ -209,9 +209,7 @@ clamp_p = elementwise(
 
 
 def _convert_abstract(x: Any, *, new_dtype: Any, weak_type: bool, sharding: Any) -> Any:
-    if isinstance(x.dtype, dtypes.ExtendedDType) or isinstance(
-        new_dtype, dtypes.ExtendedDType
-    ):
+    if x.dtype != new_dtype and not _may_convert(x.dtype, new_dtype):
         raise TypeError(
             f"lax.convert_element_type: cannot convert {x.short()} to {new_dtype}; "
             "keys hold no numbers, use random.key_data or random.wrap_key_data"
@@ -219,10 +217,19 @@ def _convert_abstract(x: Any, *, new_dtype: Any, weak_type: bool, sharding: Any)
     return ShapedArray(x.shape, new_dtype, weak_type)
 
 
+def _may_convert(dtype: Any, new_dtype: Any) -> bool:
+    for opaque, other in ((dtype, new_dtype), (new_dtype, dtype)):
+        if isinstance(opaque, dtypes.ExtendedDType):
+            return not dtypes.is_extended(other) and opaque.converts(other)
+    return True
+
+
 def _convert_lower(
     ctx: Any, x: str, *, new_dtype: Any, weak_type: bool, sharding: Any
 ) -> str:
     (aval,), (out,) = ctx.avals_in, ctx.avals_out
+    if dtypes.is_extended(aval.dtype) or dtypes.is_extended(new_dtype):
+        return x  # what holds an element is the number
     is_complex = dtypes.issubdtype(aval.dtype, np.complexfloating)
     if is_complex and not dtypes.issubdtype(new_dtype, np.complexfloating):
         part = ShapedArray(aval.shape, dtypes.real_dtype(aval.dtype))
@@ -397,7 +404,11 @@ def unchanged(x: Any) -> Any:
 
 def as_element_type(operand: Any, new_dtype: Any) -> Any:
     """`convert_element_type`; what is known on the host may stay there."""
-    dtype = dtypes.canonicalize_dtype(dtypes.as_dtype(new_dtype))
+    dtype = dtypes.canonicalize_dtype(dtypes.as_dtype(new_dtype), True)
+    if dtypes.is_extended(dtype):
+        return convert_element_type_p.bind(
+            operand, new_dtype=dtype, weak_type=False, sharding=None
+        )
     if type(operand) is int:  # of any size that the new dtype holds
         return integer_as(operand, dtype)
     if _is_whole_on_host(operand) and dtypes.kind(dtype) in "fc":

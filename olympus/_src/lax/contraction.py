@@ -12,7 +12,13 @@ from olympus._src.core import avals, dtypes, explicit_shardings
 from olympus._src.core.array_type import Array, ArrayLike, DTypeLike, Placement
 from olympus._src.core.primitive import Primitive
 from olympus._src.core.symbolic_values import Linear, Zero
-from olympus._src.lax import elementwise, families, sharding_constraints, sharding_rules
+from olympus._src.lax import (
+    elementwise,
+    families,
+    sharding_constraints,
+    sharding_rules,
+    small_integers,
+)
 from olympus._src.lax.families import ShapedArray
 from olympus._src.lax.kernels import contraction
 from olympus._src.lax.precision import (
@@ -174,7 +180,7 @@ def _sum_dtype(ax: Any, ay: Any, out: Any, dimension_numbers: Any) -> Any:
     (cx, _), _ = dimension_numbers
     kinds = {a.dtype.kind for a in (ax, ay, out)}
     narrow = kinds <= set("iu") or kinds == {"b"}
-    if any(families.whole_bytes(a) is not a for a in (ax, ay, out)):
+    if any(small_integers.whole_bytes(a) is not a for a in (ax, ay, out)):
         return _INT32  # the compiler has no product of int2
     if not narrow or out.dtype.itemsize > 4:
         return out.dtype

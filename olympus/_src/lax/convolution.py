@@ -29,6 +29,7 @@ from olympus._src.lax import (
     shaping,
     sharding_constraints,
     sharding_rules,
+    small_integers,
 )
 from olympus._src.lax import precision as precision_
 from olympus._src.lax.convolution_layouts import check_groups
@@ -282,7 +283,7 @@ def _abstract(lhs: Any, rhs: Any, **params: Any) -> Any:
     dn = params["dimension_numbers"]
     groups, batches = params["feature_group_count"], params["batch_group_count"]
     families.check_dtype("conv_general_dilated", lhs, families.NUMERIC)
-    families.refuse_two_bits("conv_general_dilated", (lhs, rhs))
+    small_integers.refuse_two_bits("conv_general_dilated", (lhs, rhs))
     dtype = families.common_dtype("conv_general_dilated", (lhs, rhs))
     if lhs.ndim != rhs.ndim or lhs.ndim < 2:
         raise TypeError(

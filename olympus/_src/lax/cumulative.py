@@ -29,6 +29,7 @@ from olympus._src.lax import (
     prefixes,
     sharding_rules,
     sizes,
+    small_integers,
     special,
     window_lowering,
 )
@@ -173,7 +174,7 @@ def _widen_narrow(aval: Any) -> Any:
     dtype = aval.dtype
     if dtypes.issubdtype(dtype, np.floating) and dtypes.itemsize_bits(dtype) <= 8:
         return ShapedArray(aval.shape, np.dtype(np.float32))
-    return families.whole_bytes(aval)
+    return small_integers.whole_bytes(aval)
 
 
 def resize_axis(aval: Any, axis: int, size: int) -> Any:

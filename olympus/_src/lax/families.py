@@ -75,31 +75,6 @@ def _is_accepted(dtype: Any, accepts: Sequence[Any]) -> bool:
     return any(dtypes.issubdtype(dtype, kind) for kind in accepts)
 
 
-def whole_bytes(aval: Any) -> Any:
-    """The aval, or that of int8 or uint8 for integers of less than a byte.
-
-    The compiler has no kernels for these in windows, products and indices, or ends the
-    process over them. What they give modulo a power of two stays the same.
-    """
-    dtype = aval.dtype
-    if isinstance(dtype, dtypes.ExtendedDType) or dtypes.itemsize_bits(dtype) >= 8:
-        return aval
-    if not dtypes.issubdtype(dtype, np.integer):
-        return aval
-    signed = dtypes.issubdtype(dtype, np.signedinteger)
-    return ShapedArray(aval.shape, np.dtype(np.int8 if signed else np.uint8))
-
-
-def refuse_two_bits(name: str, operands: Sequence[Any]) -> None:
-    """Raises TypeError for int2 and uint2, for which the compiler has no kernel."""
-    for aval in operands:
-        if dtypes.itemsize_bits(aval.dtype) == 2:
-            raise TypeError(
-                f"{name}: operands must have elements of 4 bits or more, got "
-                f"{aval.short()}; convert it with astype"
-            )
-
-
 # -- elementwise -----------------------------------------------------------------------
 
 
@@ -302,8 +277,11 @@ def add_tangents(x: Any, y: Any) -> Any:
         return y
     if type(y) is Zero:
         return x
-    if high_values.are_in_use() and avals.aval_of(x).is_high:
-        return avals.aval_of(x).vspace_add(x, y)
+    aval = avals.aval_of(x)
+    if aval.is_high:
+        return aval.vspace_add(x, y)
+    if isinstance(aval.dtype, dtypes.ExtendedDType):
+        return aval.dtype.add(x, y)
     return add_any_p.bind(x, y)
 
 
@@ -792,7 +770,8 @@ def instantiate(t: Any, shape: Any = None) -> Any:
         return t
     if t.aval.is_high:
         return t.aval.vspace_zero()
-    zero = scalar_of(t.aval, 0)
+    is_opaque = isinstance(t.aval.dtype, dtypes.ExtendedDType)
+    zero = t.aval.dtype.zero() if is_opaque else scalar_of(t.aval, 0)
     if shape is not None:
         return zero
     return broadcast_to_shape(zero, t.aval.shape, t.aval.explicit)

@@ -27,6 +27,7 @@ from olympus._src.lax import (
     shaping,
     sharding_rules,
     sizes,
+    small_integers,
 )
 from olympus._src.lax.families import ShapedArray
 from olympus._src.lowering import dynamic_shapes, partitioning, types
@@ -183,7 +184,7 @@ def limits(operand_shape: Any, window: Any, index_map: Any, dtype: Any) -> Any:
 
 def emit_whole_bytes(ctx: Any, indices: str, aval: Any) -> tuple[str, Any]:
     """Writes indices as bytes at least; gives their type too."""
-    wide = families.whole_bytes(aval)
+    wide = small_integers.whole_bytes(aval)
     return ctx.block.convert(indices, aval, wide), wide
 
 

@@ -33,6 +33,7 @@ from olympus._src.lax import (
     ragged_lowering,
     sharding_constraints,
     sharding_rules,
+    small_integers,
 )
 from olympus._src.lax.families import ShapedArray
 from olympus._src.lax.precision import (
@@ -173,7 +174,7 @@ def _abstract(
     numbers = ragged_dot_dimension_numbers
     for operand in (x, y):
         families.check_dtype(_NAME, operand, families.ANY)
-    families.refuse_two_bits(_NAME, (x, y))
+    small_integers.refuse_two_bits(_NAME, (x, y))
     mode = _check_numbers(x, y, numbers)
     if not dtypes.issubdtype(sizes.dtype, np.integer) or not sizes.ndim:
         raise TypeError(

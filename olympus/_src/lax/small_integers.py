@@ -1,4 +1,4 @@
-"""Integers of two and four bits, for which XLA's CPU kernels crash or are missing."""
+"""Integers of less than a byte, for which XLA lacks kernels, or ends the process."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from olympus._src.core import avals
+from olympus._src.core import avals, dtypes
 from olympus._src.lax.choice import convert
 
 _I8, _U8 = np.dtype(np.int8), np.dtype(np.uint8)
@@ -38,3 +38,28 @@ def run_in_bytes(f: Callable[..., Any]) -> Callable[..., Any]:
         return [*moved, *out[many:]]
 
     return run
+
+
+def whole_bytes(aval: Any) -> Any:
+    """The aval, or that of int8 or uint8 for integers of less than a byte.
+
+    The compiler has no kernels for these in windows, products and indices, or ends the
+    process over them. What they give modulo a power of two stays the same.
+    """
+    dtype = aval.dtype
+    if isinstance(dtype, dtypes.ExtendedDType) or dtypes.itemsize_bits(dtype) >= 8:
+        return aval
+    if not dtypes.issubdtype(dtype, np.integer):
+        return aval
+    signed = dtypes.issubdtype(dtype, np.signedinteger)
+    return avals.ShapedArray(aval.shape, np.dtype(np.int8 if signed else np.uint8))
+
+
+def refuse_two_bits(name: str, operands: Sequence[Any]) -> None:
+    """Raises TypeError for int2 and uint2, for which the compiler has no kernel."""
+    for aval in operands:
+        if dtypes.itemsize_bits(aval.dtype) == 2:
+            raise TypeError(
+                f"{name}: operands must have elements of 4 bits or more, got "
+                f"{aval.short()}; convert it with astype"
+            )
