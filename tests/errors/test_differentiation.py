@@ -1,5 +1,7 @@
 """Errors of differentiation: they name the function, the argument, and the remedy."""
 
+import gc
+
 import numpy as np
 import pytest
 
@@ -274,6 +276,27 @@ def test_leaks_are_found():
     with olympus.checking_leaks():
         olympus.grad(lambda x: x * x)(1.0)
         olympus.jacfwd(lambda x: (x * x, x), has_aux=True)(1.0)
+
+
+def test_looking_for_leaks_where_there_are_none_collects_no_garbage():
+    collections = []
+
+    def note(phase, info):
+        collections.append(phase)
+
+    def f(x):
+        return lax.scan(lambda c, y: (jnp.where(y > 0, c, y), c), x[0], jnp.sin(x))
+
+    gc.disable()
+    gc.callbacks.append(note)
+    try:
+        with olympus.checking_leaks():
+            olympus.eval_shape(f, X)
+            olympus.make_olympuspr(olympus.jit(f))(X)
+    finally:
+        gc.callbacks.remove(note)
+        gc.enable()
+    assert not collections
 
 
 def test_values_that_escape_a_gradient():

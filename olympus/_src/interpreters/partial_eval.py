@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import gc
 import operator
+import weakref
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -386,8 +387,11 @@ def trace_to_olympuspr(
         current.position = outer_position
         t.ended = True
     if config.check_leaks():
-        del tracers, outs
-        check_leaks(t, DynamicOlympusprTracer, debug_info)
+        trace_ref = weakref.ref(t)
+        del t, tracers, outs
+        kept_trace = trace_ref()
+        if kept_trace is not None:  # else no tracer refers to it
+            check_leaks(kept_trace, DynamicOlympusprTracer, debug_info)
     if config.enable_checks.value:
         checker.check_olympuspr(program)
     return program, consts
