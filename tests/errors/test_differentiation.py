@@ -293,6 +293,9 @@ def test_looking_for_leaks_where_there_are_none_collects_no_garbage():
         with olympus.checking_leaks():
             olympus.eval_shape(f, X)
             olympus.make_olympuspr(olympus.jit(f))(X)
+            olympus.make_olympuspr(olympus.grad(lambda x: f(x)[0]))(X)
+            olympus.grad(lambda x: lax.sin(x * x))(1.0)
+            olympus.jvp(lambda x: lax.sin(x * x), (1.0,), (1.0,))
     finally:
         gc.callbacks.remove(note)
         gc.enable()

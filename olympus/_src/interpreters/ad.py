@@ -8,6 +8,7 @@ tape gives reverse mode.
 
 from __future__ import annotations
 
+import weakref
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -182,7 +183,12 @@ def jvp(
         x if getattr(d, "dtype", None) == dtypes.float0 else t.wrap(x, d)
         for x, d in zip(primals, tangents, strict=True)
     ]
-    return _run(t, fun, inputs)
+    outs = _run(t, fun, inputs)
+    if info is not None and config.check_leaks():
+        trace_ref = weakref.ref(t)
+        del t, inputs
+        partial_eval.check_leaks(trace_ref, JVPTracer, info)
+    return outs
 
 
 def primal_of(x: Any) -> Any:
@@ -199,9 +205,6 @@ def _run(t: JVPTrace, fun: Any, inputs: Any) -> tuple[list[Any], list[Any]]:
     finally:
         current.trace, current.scope = t.parent, outer
         t.ended = True
-    if t.info is not None and config.check_leaks():
-        inputs.clear()
-        partial_eval.check_leaks(t, JVPTracer, t.info)
     return [x for x, _ in pairs], [d for _, d in pairs]
 
 
@@ -399,6 +402,10 @@ def linearize(
         is_zero = avals_.is_float0(aval) or (nonzero is not None and not nonzero[i])
         inputs.append(x if is_zero else JVPTracer(t, x, tangent))
     outs, tangents = _run(t, fun, inputs)
+    if config.check_leaks():
+        trace_ref = weakref.ref(t)
+        del t, inputs
+        partial_eval.check_leaks(trace_ref, JVPTracer, info)
     for i, force in enumerate(instantiate):
         if force and type(tangents[i]) is Zero:
             tangents[i] = tape.zeros(tangents[i].aval)

@@ -389,22 +389,25 @@ def trace_to_olympuspr(
     if config.check_leaks():
         trace_ref = weakref.ref(t)
         del t, tracers, outs
-        kept_trace = trace_ref()
-        if kept_trace is not None:  # else no tracer refers to it
-            check_leaks(kept_trace, DynamicOlympusprTracer, debug_info)
+        check_leaks(trace_ref, DynamicOlympusprTracer, debug_info)
     if config.enable_checks.value:
         checker.check_olympuspr(program)
     return program, consts
 
 
-def check_leaks(t: trace.Trace, kind: type[trace.Tracer], info: ir.DebugInfo) -> None:
+def check_leaks(
+    trace_ref: weakref.ref[trace.Trace], kind: type[trace.Tracer], info: ir.DebugInfo
+) -> None:
     """Raises if a tracer of a trace that has ended is still referenced.
 
     Args:
-      t: the trace.
+      trace_ref: to the trace, to which only tracers should still refer.
       kind: the class of its tracers.
       info: names the function that was traced.
     """
+    t = trace_ref()
+    if t is None:
+        return
     gc.collect()
     alive: list[Any] = [x for x in gc.get_objects() if type(x) is kind]
     alive = [x for x in alive if x._trace is t]
