@@ -181,6 +181,52 @@ def test_libraries_read_the_trace_that_is_current_and_classes_by_their_names():
     ]
 
 
+def test_functions_that_name_modules_are_traced_once_for_what_these_hold():
+    out, _ = run_door(
+        "-c",
+        textwrap.dedent(
+            """
+            import jax, jax.numpy as jnp
+            from olympus._src.foundation import config
+
+            def body(c, x):
+                return jnp.cosh(c) + jax.nn.softplus(x), jnp.linalg.norm(x)
+
+            def layer(x):
+                return jax.nn.gelu(x) + jax.scipy.special.erf(x)
+
+            xs = jnp.arange(3.0)
+            run = lambda: jax.lax.scan(body, 1.0, xs)[0]
+            grad = lambda: jax.grad(lambda x: jax.checkpoint(layer)(x))(1.0)
+            first, slope = run(), grad()
+            with config.no_tracing(True):
+                again = run()
+            assert again == first
+            traces = []
+            real = jax.nn.gelu
+            jax.nn.gelu = lambda x: traces.append(x) or real(x)
+            assert grad() == slope and traces
+            jax.nn.gelu = lambda x: 0 * x
+            assert grad() != slope
+            jax.nn.gelu = real
+            assert grad() == slope
+            jnp.cosh = jnp.sinh
+            assert run() != first
+            jax.added = 3.0
+
+            def with_added(c, x):
+                return c + jax.added, x
+
+            assert jax.lax.scan(with_added, 0.0, xs)[0] == 9
+            jax.added = 1.0
+            assert jax.lax.scan(with_added, 0.0, xs)[0] == 3
+            print("yes")
+            """
+        ),
+    )
+    assert out == "yes\n"
+
+
 def test_modules_say_what_modules_say():
     out, _ = run_door(
         "-c",

@@ -13,6 +13,7 @@ import olympus.numpy as jnp
 from olympus import lax
 from olympus._src.core import reads
 from olympus._src.foundation import config
+from tests import fresh
 
 ONES = np.ones(3, np.float32)
 
@@ -102,6 +103,29 @@ def test_values_of_an_enclosing_trace_are_its_own():
     assert float(olympus.grad(f)(5.0)) == 10.0
     np.testing.assert_array_equal(olympus.vmap(f)(ONES * 2), ONES * 4)
     assert float(f(4.0)) == 16.0
+
+
+def test_names_that_modules_load_late():
+    fresh.run(
+        """
+        import numpy as np
+        import olympus
+        import olympus.numpy as jnp
+        from olympus import lax
+        from olympus._src.foundation import config
+
+        def body(c, x):
+            return jnp.cosh(c) + olympus.nn.softplus(x), jnp.linalg.norm(x)
+
+        run = lambda: lax.scan(body, 1.0, np.ones((2, 3), "float32")[:, 0])
+        before = run()
+        with config.no_tracing(True):
+            again = run()
+        assert before[0] == again[0]
+        olympus.nn.softplus = lambda x: x
+        assert run()[0] != before[0]
+        """
+    )
 
 
 def test_large_constants_are_not_kept_with_bodies():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import importlib
 import importlib.machinery
 import os
@@ -12,6 +13,7 @@ from types import ModuleType
 from typing import Any
 
 from olympus._src.compat import distributions, missing, names, renaming, sources
+from olympus._src.core import reads
 
 # Called with (module, name, whether it is there) for each name read the first time.
 Reader = Callable[[str, str, bool], None]
@@ -99,6 +101,22 @@ class _Module(ModuleType):
     def __reduce__(self) -> tuple[Any, ...]:
         # Libraries that pickle modules by name know those of Python's own type.
         return importlib.import_module, (self.__name__,)
+
+
+def _offers(module: ModuleType, name: str) -> bool:
+    """Whether a module has a name that nobody has read yet, if nobody is told of it."""
+    fullname = module.__name__
+    if readers or sources.deprecation(fullname, name) is not None:
+        return False
+    return name in _names_of(fullname) or sources.exists(f"{fullname}.{name}")
+
+
+@functools.cache
+def _names_of(fullname: str) -> frozenset[str]:
+    return frozenset(sources.list_names(fullname))
+
+
+reads.declare_modules(_Module, _offers)
 
 
 def _values_of(module: ModuleType) -> dict[str, Any]:

@@ -18,14 +18,14 @@ import functools
 import sys
 import types
 import weakref
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
 
 from olympus._src import native
 from olympus._src.core import array_type, trace
-from olympus._src.foundation import caching
+from olympus._src.foundation import caching, lazy_names
 
 MAX_VALUES = 1024  # following more costs as much as tracing
 
@@ -46,6 +46,24 @@ def declare_constant(fun: Any) -> None:
     For wrappers of the library's own functions, which name its caches and its state.
     """
     _constant_code[id(fun.__code__)] = fun.__code__
+
+
+# Classes of the library's own modules, with what says which names one has that are
+# not among its attributes yet: reading a name makes it one.
+_own_modules: dict[type, Callable[[types.ModuleType, str], bool]] = {}
+
+
+def declare_modules(
+    kind: type[types.ModuleType], offers: Callable[[types.ModuleType, str], bool]
+) -> None:
+    """Says that modules of a class are the library's own.
+
+    Args:
+      kind: the class.
+      offers: whether a module of it has a name, which `getattr` would find.
+    """
+    _own_modules[kind] = offers
+    _RULES[kind] = lambda reading, x: reading.values.append(x)
 
 
 _LEAVES = frozenset(
@@ -244,22 +262,27 @@ class _Reading:
             self._take(value, modules)
         # Attributes of modules are read by names in the code.
         for module in modules:
+            own = _attributes_of(module)
+            offers = _own_modules.get(type(module), lazy_names.offers)
             for name in code_names:
-                value = module.__dict__.get(name, Unbound)
+                value = own.get(name, Unbound)
+                if value is Unbound and offers(module, name):
+                    value = getattr(module, name, Unbound)
                 if value is not Unbound:
                     self.values.append(name)
                     self._take(value, modules)
 
     def _take(self, value: Any, modules: list[types.ModuleType]) -> None:
         """Follows a value; libraries' modules are added to `modules`."""
-        if type(value) is not types.ModuleType:
-            self._stack.append(value)
-        elif not _is_library(value.__name__):
+        kind = type(value)
+        if kind is types.ModuleType and not _is_library(value.__name__):
             self.follow_module(value)
-        else:
+        elif kind is types.ModuleType or kind in _own_modules:
             self.values.append(value)
             if value not in modules:
                 modules.append(value)
+        else:
+            self._stack.append(value)
 
     def follow_module(self, module: types.ModuleType) -> None:
         self.values.append(module)
@@ -413,6 +436,9 @@ if native.calls is not None:
     # It stands for a function of the library, which is the same for all programs.
     _RULES[native.calls.Direct] = lambda reading, x: reading.values.append(x)
 
+
+# The attributes of a module as they are, which a class of modules may show otherwise.
+_attributes_of: Any = vars(types.ModuleType)["__dict__"].__get__
 
 # -- what is whose ---------------------------------------------------------------------
 

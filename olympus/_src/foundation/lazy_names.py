@@ -11,7 +11,7 @@ import contextlib
 import importlib
 import sys
 from collections.abc import Iterable, Mapping
-from types import FunctionType
+from types import FunctionType, ModuleType
 from typing import Any, ForwardRef
 
 from olympus._src import native
@@ -63,6 +63,10 @@ class Late:
             AttributeError(text, name=name, obj=None) if hint else AttributeError(text)
         )
 
+    def offers(self, name: str) -> bool:
+        """Whether the module has the name, loaded or not."""
+        return name in self._home or name in self._pages
+
     def _hint(self, name: str) -> str:
         """Names that the user may have meant, here or in another public module."""
         if name.startswith("_"):
@@ -78,6 +82,12 @@ class Late:
     def names(self) -> list[str]:
         """The module's names, loaded or not; what its `__dir__` returns."""
         return sorted({*vars(sys.modules[self._page]), *self._pages, *self._home})
+
+
+def offers(module: ModuleType, name: str) -> bool:
+    """Whether a public module has a name that it loads late."""
+    late = vars(module).get("_late")
+    return isinstance(late, Late) and late.offers(name)
 
 
 # Where names are looked for that a module has not.

@@ -184,10 +184,9 @@ def jvp(
         for x, d in zip(primals, tangents, strict=True)
     ]
     outs = _run(t, fun, inputs)
-    if info is not None and config.check_leaks():
-        trace_ref = weakref.ref(t)
-        del t, inputs
-        partial_eval.check_leaks(trace_ref, JVPTracer, info)
+    trace_ref = weakref.ref(t)
+    del t, inputs
+    partial_eval.check_leaks(trace_ref, JVPTracer, info)
     return outs
 
 
@@ -402,10 +401,9 @@ def linearize(
         is_zero = avals_.is_float0(aval) or (nonzero is not None and not nonzero[i])
         inputs.append(x if is_zero else JVPTracer(t, x, tangent))
     outs, tangents = _run(t, fun, inputs)
-    if config.check_leaks():
-        trace_ref = weakref.ref(t)
-        del t, inputs
-        partial_eval.check_leaks(trace_ref, JVPTracer, info)
+    trace_ref = weakref.ref(t)
+    del t, inputs
+    partial_eval.check_leaks(trace_ref, JVPTracer, info)
     for i, force in enumerate(instantiate):
         if force and type(tangents[i]) is Zero:
             tangents[i] = tape.zeros(tangents[i].aval)

@@ -386,27 +386,26 @@ def trace_to_olympuspr(
         current.scope = outer_scope
         current.position = outer_position
         t.ended = True
-    if config.check_leaks():
-        trace_ref = weakref.ref(t)
-        del t, tracers, outs
-        check_leaks(trace_ref, DynamicOlympusprTracer, debug_info)
+    trace_ref = weakref.ref(t)
+    del t, tracers, outs
+    check_leaks(trace_ref, DynamicOlympusprTracer, debug_info)
     if config.enable_checks.value:
         checker.check_olympuspr(program)
     return program, consts
 
 
 def check_leaks(
-    trace_ref: weakref.ref[trace.Trace], kind: type[trace.Tracer], info: ir.DebugInfo
+    trace_ref: Any, kind: type[trace.Tracer], info: ir.DebugInfo | None
 ) -> None:
-    """Raises if a tracer of a trace that has ended is still referenced.
+    """Raises if a tracer of a trace that has ended is still referenced, if one asks.
 
     Args:
-      trace_ref: to the trace, to which only tracers should still refer.
+      trace_ref: a weak reference to the trace; only tracers may still hold it.
       kind: the class of its tracers.
-      info: names the function that was traced.
+      info: names the function that was traced; None where no user did it.
     """
-    t = trace_ref()
-    if t is None:
+    t = trace_ref() if info is not None and config.check_leaks() else None
+    if t is None or info is None:
         return
     gc.collect()
     alive: list[Any] = [x for x in gc.get_objects() if type(x) is kind]
