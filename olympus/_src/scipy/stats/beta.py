@@ -6,7 +6,7 @@ from typing import Any
 
 from olympus._src.core.array_type import Array, ArrayLike
 from olympus._src.lax import elementwise as lax
-from olympus._src.numerics import igamma_betainc
+from olympus._src.numerics import betainc
 from olympus._src.scipy.special.beta_binomial import betaln
 from olympus._src.scipy.stats.arguments import INFINITY, functions_of, where
 from olympus._src.scipy.stats.formulas import alike, log_of_chance, xlog1py, xlogy
@@ -49,7 +49,7 @@ def _place(x: Any, loc: Any, scale: Any) -> Any:
 def cdf(
     x: ArrayLike, a: ArrayLike, b: ArrayLike, loc: ArrayLike = 0, scale: ArrayLike = 1
 ) -> Array:
-    return igamma_betainc.betainc(*alike(a, b, _place(x, loc, scale)))
+    return betainc.betainc(*alike(a, b, _place(x, loc, scale)))
 
 
 @_function
@@ -63,7 +63,7 @@ def logcdf(
 def sf(
     x: ArrayLike, a: ArrayLike, b: ArrayLike, loc: ArrayLike = 0, scale: ArrayLike = 1
 ) -> Array:
-    return igamma_betainc.betainc(*alike(b, a, 1 - _place(x, loc, scale)))
+    return betainc.betainc(*alike(b, a, 1 - _place(x, loc, scale)))
 
 
 @_function

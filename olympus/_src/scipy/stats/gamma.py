@@ -8,7 +8,7 @@ from olympus._src.core import avals, dtypes
 from olympus._src.core.array_type import Array, ArrayLike
 from olympus._src.lax import elementwise as lax
 from olympus._src.lax import special
-from olympus._src.numerics import igamma_betainc
+from olympus._src.numerics import igamma
 from olympus._src.scipy.stats.arguments import INFINITY, functions_of, where
 from olympus._src.scipy.stats.formulas import alike, log_of_chance, xlogy
 
@@ -43,7 +43,7 @@ def _place(x: Any, a: Any, loc: Any, scale: Any) -> Any:
 
 @_function
 def cdf(x: ArrayLike, a: ArrayLike, loc: ArrayLike = 0, scale: ArrayLike = 1) -> Array:
-    return igamma_betainc.igamma(*alike(a, _place(x, a, loc, scale)))
+    return igamma.igamma(*alike(a, _place(x, a, loc, scale)))
 
 
 @_function
@@ -55,7 +55,7 @@ def logcdf(
 
 @_function
 def sf(x: ArrayLike, a: ArrayLike, loc: ArrayLike = 0, scale: ArrayLike = 1) -> Array:
-    return igamma_betainc.igammac(*alike(a, _place(x, a, loc, scale)))
+    return igamma.igammac(*alike(a, _place(x, a, loc, scale)))
 
 
 @_function
