@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -14,26 +15,46 @@ from olympus._src.lax import families, shaping
 
 
 def number(x: Any, value: float) -> Any:
+    """A number of the dtype of x."""
     return families.number_of(value, avals.aval_of(x).dtype)
 
 
 def like(x: Any, value: float) -> Any:
+    """An array like x, of one value."""
     return shaping.full_like(x, value)
 
 
 def epsilon(x: Any) -> Any:
+    """The gap between 1 and the next number."""
     return number(x, float(dtypes.finfo(avals.aval_of(x).dtype).eps))
+
+
+def is_double(x: Any) -> bool:
+    return dtypes.itemsize_bits(avals.aval_of(x).dtype) == 64
 
 
 def log1p_without_lead(x: Any) -> Any:
     """log(1 + x) - x, whose terms cancel near 0."""
     near = e.lt(e.abs_(x), number(x, 0.1))
     small = e.select(near, x, like(x, 0))
-    total = like(x, -1 / 16)
-    for k in range(15, 1, -1):
+    last = 16 if is_double(x) else 8
+    total = like(x, -1 / last)
+    for k in range(last - 1, 1, -1):
         total = e.add(e.mul(total, small), number(x, (-1) ** (k + 1) / k))
     series = e.mul(e.mul(small, small), total)
     return e.select(near, series, e.sub(e.log1p(x), x))
+
+
+def expm1_without_lead(x: Any) -> Any:
+    """exp(x) - 1 - x, whose terms cancel near 0."""
+    near = e.lt(e.abs_(x), number(x, 1))
+    small = e.select(near, x, like(x, 0))
+    last = 20 if is_double(x) else 11
+    total = like(x, 1 / math.factorial(last))
+    for k in range(last - 1, 1, -1):
+        total = e.add(e.mul(total, small), number(x, 1 / math.factorial(k)))
+    series = e.mul(e.mul(small, small), total)
+    return e.select(near, series, e.sub(e.expm1(x), x))
 
 
 def stirling(a: Any) -> Any:
@@ -49,17 +70,21 @@ def stirling(a: Any) -> Any:
 def divide_exactly(n: Any, d: Any) -> tuple[Any, Any]:
     """`n / d` rounded, and the share of itself that it lacks (T. J. Dekker, 1971)."""
     q = e.div(n, d)
-    (qh, ql), (dh, dl) = halves(q), halves(d)
-    product = e.mul(q, d)
-    tail = e.sub(e.mul(qh, dh), product)
-    for u, v in ((qh, dl), (ql, dh), (ql, dl)):
+    return q, e.div(e.sub(e.sub(n, e.mul(q, d)), product_tail(q, d)), n)
+
+
+def product_tail(x: Any, y: Any) -> Any:
+    """What rounding takes from x * y."""
+    (xh, xl), (yh, yl) = _halves(x), _halves(y)
+    tail = e.sub(e.mul(xh, yh), e.mul(x, y))
+    for u, v in ((xh, yl), (xl, yh), (xl, yl)):
         tail = e.add(tail, e.mul(u, v))
-    return q, e.div(e.sub(e.sub(n, product), tail), n)
+    return tail
 
 
-def halves(x: Any) -> tuple[Any, Any]:
-    double = dtypes.itemsize_bits(avals.aval_of(x).dtype) == 64
-    moved = e.mul(x, number(x, 2.0**27 + 1 if double else 2.0**12 + 1))
+def _halves(x: Any) -> tuple[Any, Any]:
+    """A number as a sum of two of half as many digits."""
+    moved = e.mul(x, number(x, 2.0**27 + 1 if is_double(x) else 2.0**12 + 1))
     high = e.sub(moved, e.sub(moved, x))
     return high, e.sub(x, high)
 

@@ -52,9 +52,21 @@ def _fraction_step(n: Any, state: Any, operands: Any) -> Any:
 
 
 def _log_scale(a: Any, x: Any) -> Any:
-    """The logarithm of x^a exp(-x) / Gamma(a+1), what the series is multiplied with."""
-    one = terms.number(a, 1)
-    return e.sub(e.sub(e.mul(a, e.log(x)), x), special.lgamma(e.add(a, one)))
+    """The logarithm of x^a exp(-x) / Gamma(a+1), what the series is multiplied with.
+
+    For large a by how far x is from it, since the terms are large.
+    """
+    one, half = terms.number(a, 1), terms.number(a, 0.5)
+    log = e.log(x)
+    plain = e.sub(e.sub(e.mul(a, log), x), special.lgamma(e.add(a, one)))
+    is_large = e.gt(a, terms.number(a, 20))
+    safe = e.select(is_large, a, terms.like(a, 20))
+    gap = e.div(e.sub(e.select(is_large, x, safe), safe), safe)
+    is_far = e.lt(gap, e.neg(half))
+    near = terms.log1p_without_lead(e.select(is_far, terms.like(a, 0), gap))
+    power = e.mul(safe, e.select(is_far, e.sub(e.sub(log, e.log(safe)), gap), near))
+    root = e.mul(half, e.log(e.mul(safe, terms.number(a, 2 * np.pi))))
+    return e.select(is_large, e.sub(power, e.add(terms.stirling(safe), root)), plain)
 
 
 def _scale(a: Any, x: Any) -> Any:
@@ -258,6 +270,14 @@ def _gamma_density(a: Any, x: Any) -> Any:
     """The derivative of the lower function in x."""
     power = terms.times_log(e.sub(a, terms.number(a, 1)), e.log(x))
     plain = e.exp(e.sub(e.sub(power, x), special.lgamma(a)))
+    inside = e.bitwise_and(
+        e.gt(x, terms.number(x, 0)), e.lt(x, terms.number(x, np.inf))
+    )
+    is_large = e.bitwise_and(e.gt(a, terms.number(a, 20)), inside)
+    safe_a, safe_x = (e.select(is_large, v, terms.like(a, 21)) for v in (a, x))
+    shift = e.sub(e.log(safe_a), e.log(safe_x))
+    by_distance = e.exp(e.add(_log_scale(safe_a, safe_x), shift))
+    plain = e.select(is_large, by_distance, plain)
     is_central = igamma_expansion.is_central(a, x)
     large = terms.like(a, 1e5)
     a, x = (e.select(is_central, v, large) for v in (a, x))

@@ -63,7 +63,7 @@ def logcdf(
 def sf(
     x: ArrayLike, a: ArrayLike, b: ArrayLike, loc: ArrayLike = 0, scale: ArrayLike = 1
 ) -> Array:
-    return betainc.betainc(*alike(b, a, 1 - _place(x, loc, scale)))
+    return betainc.betaincc(*alike(a, b, _place(x, loc, scale)))
 
 
 @_function
