@@ -372,11 +372,21 @@ def _log_power_slope(regions: _Regions, da: Any, db: Any, excess: Any) -> Any:
 
 
 @terms.wide
+def log_density(a: Any, b: Any, x: Any) -> Any:
+    """The logarithm of the derivative in x, inside."""
+    return _log_density(_Regions(a, b, x))
+
+
+def _log_density(regions: _Regions) -> Any:
+    logs = e.add(e.log(regions.x), e.log1p(e.neg(regions.x)))
+    return e.sub(regions.log_power(), logs)
+
+
+@terms.wide
 def _beta_density(a: Any, b: Any, x: Any) -> Any:
     one = terms.number(x, 1)
     regions = _Regions(a, b, x)
-    logs = e.add(e.log(regions.x), e.log1p(e.neg(regions.x)))
-    inner = e.exp(e.sub(regions.log_power(), logs))
+    inner = e.exp(_log_density(regions))
     # At the ends, which may be infinite.
     low = terms.times_log(e.sub(a, one), e.log(x))
     high = terms.times_log(e.sub(b, one), e.log1p(e.neg(x)))

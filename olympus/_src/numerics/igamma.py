@@ -51,7 +51,7 @@ def _fraction_step(n: Any, state: Any, operands: Any) -> Any:
     return (c, d, e.mul(h, factor)), e.gt(change, terms.epsilon(x))
 
 
-def _log_scale(a: Any, x: Any) -> Any:
+def log_scale(a: Any, x: Any) -> Any:
     """The logarithm of x^a exp(-x) / Gamma(a+1), what the series is multiplied with.
 
     For large a by how far x is from it, since the terms are large.
@@ -98,7 +98,7 @@ def _scale(a: Any, x: Any) -> Any:
     by_powers = e.mul(e.mul(root, left), root)
     gap = e.div(e.sub(x, safe), safe)
     by_distance = e.mul(e.exp(e.mul(safe, terms.log1p_without_lead(gap))), left)
-    plain = e.select(is_large, by_distance, e.exp(_log_scale(a, x)))
+    plain = e.select(is_large, by_distance, e.exp(log_scale(a, x)))
     return e.select(fits, by_powers, plain)
 
 
@@ -228,7 +228,7 @@ def _series_slope_unscaled(a: Any, x: Any) -> Any:
 
 
 def _series_slope(a: Any, x: Any) -> Any:
-    return e.mul(_series_slope_unscaled(a, x), e.exp(_log_scale(a, x)))
+    return e.mul(_series_slope_unscaled(a, x), e.exp(log_scale(a, x)))
 
 
 def _fraction_slope_unscaled(a: Any, x: Any) -> Any:
@@ -239,7 +239,7 @@ def _fraction_slope_unscaled(a: Any, x: Any) -> Any:
 
 
 def _fraction_slope(a: Any, x: Any) -> Any:
-    scale = e.mul(a, e.exp(_log_scale(a, x)))
+    scale = e.mul(a, e.exp(log_scale(a, x)))
     return e.mul(scale, _fraction_slope_unscaled(a, x))
 
 
@@ -276,7 +276,7 @@ def _gamma_density(a: Any, x: Any) -> Any:
     is_large = e.bitwise_and(e.gt(a, terms.number(a, 20)), inside)
     safe_a, safe_x = (e.select(is_large, v, terms.like(a, 21)) for v in (a, x))
     shift = e.sub(e.log(safe_a), e.log(safe_x))
-    by_distance = e.exp(e.add(_log_scale(safe_a, safe_x), shift))
+    by_distance = e.exp(e.add(log_scale(safe_a, safe_x), shift))
     plain = e.select(is_large, by_distance, plain)
     is_central = igamma_expansion.is_central(a, x)
     large = terms.like(a, 1e5)

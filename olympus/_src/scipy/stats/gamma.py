@@ -10,7 +10,13 @@ from olympus._src.lax import elementwise as lax
 from olympus._src.lax import special
 from olympus._src.numerics import igamma
 from olympus._src.scipy.stats.arguments import INFINITY, functions_of, where
-from olympus._src.scipy.stats.formulas import alike, log_of_chance, xlogy
+from olympus._src.scipy.stats.formulas import (
+    LARGE,
+    alike,
+    log_of_chance,
+    log_poisson,
+    xlogy,
+)
 
 _function = functions_of("gamma", "the gamma distribution", a="its shape, positive.")
 
@@ -22,8 +28,12 @@ def logpdf(
     z = (x - loc) / scale
     outside = (x < loc) | (z == INFINITY)
     z = where(outside, 1, z)
-    inside = xlogy(a - 1, z) - z - special.lgamma(a) - lax.log(scale)
-    return where(outside, -INFINITY, inside)
+    plain = xlogy(a - 1, z) - z - special.lgamma(a)
+    is_large = (a > LARGE) & (z > 0) & (a < INFINITY)
+    shape, place = where(is_large, a, 1), where(is_large, z, 1)
+    by_distance = log_poisson(shape, place) + lax.log(shape) - lax.log(place)
+    inside = where(is_large, by_distance, plain)
+    return where(outside, -INFINITY, inside - lax.log(scale))
 
 
 @_function
