@@ -126,7 +126,11 @@ def _fraction_step(n: Any, state: Any, operands: Any) -> Any:
 def _fraction_start(p: Any, q: Any, x: Any, y: Any, gap: Any) -> tuple[Any, Any, Any]:
     one = terms.like(x, 1)
     inverse = e.div(e.add(p, one), e.mul(p, e.add(gap, one)))
-    return terms.like(x, dtypes.finfo(avals.aval_of(x).dtype).max), inverse, inverse
+    return (
+        terms.like(x, float(dtypes.finfo(avals.aval_of(x).dtype).max)),
+        inverse,
+        inverse,
+    )
 
 
 _FRACTION = Loop(_fraction_start, _fraction_step, 3)
