@@ -51,22 +51,26 @@ def _fraction_step(n: Any, state: Any, operands: Any) -> Any:
     return (c, d, e.mul(h, factor)), e.gt(change, terms.epsilon(x))
 
 
-def log_scale(a: Any, x: Any) -> Any:
-    """The logarithm of x^a exp(-x) / Gamma(a+1), what the series is multiplied with.
-
-    For large a by how far x is from it, since the terms are large.
-    """
-    one, half = terms.number(a, 1), terms.number(a, 0.5)
-    log = e.log(x)
-    plain = e.sub(e.sub(e.mul(a, log), x), special.lgamma(e.add(a, one)))
+def _log_scale(a: Any, x: Any) -> Any:
+    """The logarithm of x^a exp(-x) / Gamma(a+1), what the series is multiplied with."""
+    one = terms.number(a, 1)
+    plain = e.sub(e.sub(e.mul(a, e.log(x)), x), special.lgamma(e.add(a, one)))
     is_large = e.gt(a, terms.number(a, 20))
     safe = e.select(is_large, a, terms.like(a, 20))
-    gap = e.div(e.sub(e.select(is_large, x, safe), safe), safe)
+    by_distance = log_scale_of_large(safe, e.select(is_large, x, safe))
+    return e.select(is_large, by_distance, plain)
+
+
+def log_scale_of_large(a: Any, x: Any) -> Any:
+    """The same for a from 20 on, by how far x is from it, since the terms are large."""
+    half = terms.number(a, 0.5)
+    gap = e.div(e.sub(x, a), a)
     is_far = e.lt(gap, e.neg(half))
     near = terms.log1p_without_lead(e.select(is_far, terms.like(a, 0), gap))
-    power = e.mul(safe, e.select(is_far, e.sub(e.sub(log, e.log(safe)), gap), near))
-    root = e.mul(half, e.log(e.mul(safe, terms.number(a, 2 * np.pi))))
-    return e.select(is_large, e.sub(power, e.add(terms.stirling(safe), root)), plain)
+    far = e.sub(e.sub(e.log(x), e.log(a)), gap)
+    root = e.mul(half, e.log(e.mul(a, terms.number(a, 2 * np.pi))))
+    power = e.mul(a, e.select(is_far, far, near))
+    return e.sub(power, e.add(terms.stirling(a), root))
 
 
 def _scale(a: Any, x: Any) -> Any:
@@ -98,7 +102,7 @@ def _scale(a: Any, x: Any) -> Any:
     by_powers = e.mul(e.mul(root, left), root)
     gap = e.div(e.sub(x, safe), safe)
     by_distance = e.mul(e.exp(e.mul(safe, terms.log1p_without_lead(gap))), left)
-    plain = e.select(is_large, by_distance, e.exp(log_scale(a, x)))
+    plain = e.select(is_large, by_distance, e.exp(_log_scale(a, x)))
     return e.select(fits, by_powers, plain)
 
 
@@ -228,7 +232,7 @@ def _series_slope_unscaled(a: Any, x: Any) -> Any:
 
 
 def _series_slope(a: Any, x: Any) -> Any:
-    return e.mul(_series_slope_unscaled(a, x), e.exp(log_scale(a, x)))
+    return e.mul(_series_slope_unscaled(a, x), e.exp(_log_scale(a, x)))
 
 
 def _fraction_slope_unscaled(a: Any, x: Any) -> Any:
@@ -239,7 +243,7 @@ def _fraction_slope_unscaled(a: Any, x: Any) -> Any:
 
 
 def _fraction_slope(a: Any, x: Any) -> Any:
-    scale = e.mul(a, e.exp(log_scale(a, x)))
+    scale = e.mul(a, e.exp(_log_scale(a, x)))
     return e.mul(scale, _fraction_slope_unscaled(a, x))
 
 
@@ -276,7 +280,7 @@ def _gamma_density(a: Any, x: Any) -> Any:
     is_large = e.bitwise_and(e.gt(a, terms.number(a, 20)), inside)
     safe_a, safe_x = (e.select(is_large, v, terms.like(a, 21)) for v in (a, x))
     shift = e.sub(e.log(safe_a), e.log(safe_x))
-    by_distance = e.exp(e.add(log_scale(safe_a, safe_x), shift))
+    by_distance = e.exp(e.add(log_scale_of_large(safe_a, safe_x), shift))
     plain = e.select(is_large, by_distance, plain)
     is_central = igamma_expansion.is_central(a, x)
     large = terms.like(a, 1e5)

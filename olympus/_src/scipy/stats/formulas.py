@@ -78,12 +78,17 @@ def log_poisson(k: Any, mean: Any) -> Any:
     """`k log(mean) - mean - log k!`, of large k by how far it is from the mean."""
     k, mean = alike(k, mean)
     is_large = (k > LARGE) & (mean > 0) & (mean < INFINITY) & (k < INFINITY)
-    by_distance = terms.wide(igamma.log_scale)(
-        where(is_large, k, 2 * LARGE), where(is_large, mean, 2 * LARGE)
-    )
+    by_distance = log_poisson_of_large(is_large, k, mean)
     k = where(is_large, 1, k)
     plain = xlogy(k, mean) - special.lgamma(k + 1) - mean
     return where(is_large, by_distance, plain)
+
+
+def log_poisson_of_large(is_large: Any, k: Any, mean: Any) -> Any:
+    """The same where k is large."""
+    return terms.wide(igamma.log_scale_of_large)(
+        where(is_large, k, 2 * LARGE), where(is_large, mean, 2 * LARGE)
+    )
 
 
 def log_choices(n: Any, k: Any) -> Any:

@@ -14,7 +14,7 @@ from olympus._src.scipy.stats.formulas import (
     LARGE,
     alike,
     log_of_chance,
-    log_poisson,
+    log_poisson_of_large,
     xlogy,
 )
 
@@ -28,10 +28,16 @@ def logpdf(
     z = (x - loc) / scale
     outside = (x < loc) | (z == INFINITY)
     z = where(outside, 1, z)
-    plain = xlogy(a - 1, z) - z - special.lgamma(a)
+    a, z = alike(a, z)
     is_large = (a > LARGE) & (z > 0) & (a < INFINITY)
-    shape, place = where(is_large, a, 1), where(is_large, z, 1)
-    by_distance = log_poisson(shape, place) + lax.log(shape) - lax.log(place)
+    small, shape, place = (
+        where(is_large, 1, a),
+        where(is_large, a, 1),
+        where(is_large, z, 1),
+    )
+    plain = xlogy(small - 1, z) - z - special.lgamma(small)
+    by_distance = log_poisson_of_large(is_large, a, z)
+    by_distance = by_distance + lax.log(shape) - lax.log(place)
     inside = where(is_large, by_distance, plain)
     return where(outside, -INFINITY, inside - lax.log(scale))
 
