@@ -437,8 +437,8 @@ from olympus._src.lax.windows import (
     select_and_gather_add_p,
     select_and_scatter_add_p,
 )
-from olympus._src.numerics.igamma_betainc import (
-    betainc,
+from olympus._src.numerics.betainc import betainc, regularized_incomplete_beta_p
+from olympus._src.numerics.igamma import (
     igamma,
     igamma_grad_a,
     igamma_grad_a_p,
@@ -446,7 +446,6 @@ from olympus._src.numerics.igamma_betainc import (
     igammac,
     igammac_p,
     random_gamma_grad,
-    regularized_incomplete_beta_p,
 )
 from olympus._src.numerics.polynomial import polynomial, polynomial_p
 from olympus._src.numerics.scaled_dot import scaled_dot

@@ -460,3 +460,13 @@ def test_stages_show_their_arguments():
     (first, _), _ = traced.lower().args_info
     shown = "ArgInfo(_aval=ShapedArray(float32[], weak_type=True), donated=False)"
     assert repr(first) == shown
+
+
+@pytest.mark.parametrize("option", ["in_shardings", "out_shardings"])
+def test_a_device_and_shardings_exclude_each_other(option):
+    device = olympus.devices()[0]
+    place = olympus.sharding.SingleDeviceSharding(device)
+    for where in ({"device": device}, {"backend": device.platform}):
+        with pytest.raises(ValueError, match=r"jit: device= and backend= must be left"):
+            olympus.jit(lambda x: x, **where, **{option: place})
+    assert olympus.jit(lambda x: x, device=device, **{option: None})(1) == 1

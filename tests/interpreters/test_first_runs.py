@@ -238,6 +238,35 @@ def test_functions_of_keys(name, is_wide, compiled_names):
                 np.testing.assert_array_equal(got, want)
 
 
+MOVES_OF_KEYS = {
+    "select": lambda keys: lax.select(np.arange(len(keys)) < 1, keys, keys[::-1]),
+    "where": lambda keys: jnp.where(np.arange(len(keys)) < 1, keys, keys[1]),
+    "cond": lambda keys: olympus.vmap(
+        lambda pick, key: lax.cond(
+            pick, lambda k: k, lambda k: random.fold_in(k, 1), key
+        )
+    )(np.arange(len(keys)) < 1, keys),
+    "rows": lambda keys: lax.broadcast_in_dim(keys, (len(keys),) * 2, (0,)),
+    "transpose": lambda keys: jnp.stack([keys, keys[::-1]]).T,
+    "reverse": lambda keys: keys[::-1],
+    "concatenate": lambda keys: jnp.concatenate([keys[1:], keys]),
+    "write": lambda keys: keys.at[1].set(keys[0]),
+}
+
+
+@pytest.mark.parametrize("impl", ["threefry2x32", "rbg"])
+@pytest.mark.parametrize("name", MOVES_OF_KEYS)
+def test_moves_of_keys(name, impl):
+    """A mask of as many elements as a key has words chose among the words."""
+    count = random.key_data(random.key(0, impl=impl)).size
+    words = np.arange(count * count, dtype="uint32").reshape(count, count)
+    keys = random.wrap_key_data(words, impl=impl)
+    move = MOVES_OF_KEYS[name]
+    want = random.key_data(olympus.jit(move)(keys))
+    for _ in range(2):
+        np.testing.assert_array_equal(random.key_data(move(keys)), want)
+
+
 def test_keys_that_numpy_made_are_used_by_compiled_programs():
     first, second = random.split(random.key(1))
     draw = olympus.jit(lambda key: random.normal(random.split(key)[0], (4,)))

@@ -69,6 +69,27 @@ def test_densities_of_large_shapes(dtype, tolerance):
         np.testing.assert_allclose(got, want, rtol=tolerance)
 
 
+@pytest.mark.parametrize(("dtype", "tolerance"), [("float32", 2e-5), ("float64", 1e-9)])
+@pytest.mark.parametrize("side", [0.97, 1.03])
+def test_slopes_below_the_expansion(dtype, tolerance, side):
+    """The logarithms of gamma functions of large shapes have no digits of the slope."""
+    with config.enable_x64(True):
+        a = np.array([25.0, 900, 4.9e4], dtype)
+        x = a + np.sqrt(a) * np.array(side * 20 - 20, dtype)
+        wide, at = a.astype(np.float64), x.astype(np.float64)
+        in_a, in_x = olympus.grad(lambda a, x: lax.igamma(a, x).sum(), (0, 1))(a, x)
+        gap = (at - wide) / wide
+        power = wide * (np.log1p(gap) - gap) - 1 / (12 * wide) + 1 / (360 * wide**3)
+        want = np.exp(power) * np.sqrt(wide / (2 * np.pi)) / at
+        np.testing.assert_allclose(in_x, want, rtol=tolerance)
+        step = wide * 1e-4
+        oracle = scipy.special.gammainc
+        want = oracle(wide + step, at) - oracle(wide - step, at)
+        np.testing.assert_allclose(
+            in_a, want / (2 * step), rtol=max(20 * tolerance, 1e-4)
+        )
+
+
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 def test_slopes_of_large_variates_are_those_of_their_expansion(dtype):
     """A variate is a + z sqrt(a) + (z^2 - 1) / 3 + ..., by Cornish and Fisher."""

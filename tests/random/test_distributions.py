@@ -467,3 +467,34 @@ def test_binomial_numbers_of_endless_trials_end():
     p = jnp.array([0.0, 1.0, 0.5, 1.0])
     got = random.binomial(KEY, n, p)
     np.testing.assert_array_equal(got, [0, np.inf, np.inf, 5])
+
+
+@pytest.mark.parametrize("dtype", ["bfloat16", "float16", "float32"])
+def test_tails_of_twice_the_bits_have_no_outliers(dtype):
+    """One of 2^14 draws of bfloat16 was 87.5, where both draws are 0."""
+    drawn = random.gumbel(KEY, (10**6,), dtype, mode="high").astype("float32")
+    assert 9 < drawn.max() < 25
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("draw", "want"),
+    [
+        (lambda: random.poisson(KEY, 1e6, (N,)), stats.poisson(1e6)),
+        (lambda: random.poisson(KEY, 2e9, (N,)), stats.poisson(2e9)),
+        (lambda: random.binomial(KEY, 1e7, 0.5, (N,)), stats.binom(10**7, 0.5)),
+        (
+            lambda: random.binomial(KEY, 2.0**31, 2.0**-10, (N,)),
+            stats.binom(2**31, 2.0**-10),
+        ),
+        (lambda: random.binomial(KEY, 2.0**31, 2.0**-26, (N,)), stats.poisson(32)),
+    ],
+)
+def test_counts_of_large_means(draw, want):
+    """The logarithms of factorials have no digits left of the chance of a count."""
+    drawn = np.asarray(draw()).astype(np.float64)
+    standard = (drawn - want.mean()) / want.std()
+    assert abs(standard.mean()) < 5 / N**0.5
+    assert abs(standard.std() - 1) < 4 / (2 * N) ** 0.5
+    if want.std() > 100:
+        assert stats.kstest(standard, "norm").pvalue > 1e-4

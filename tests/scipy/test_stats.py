@@ -210,3 +210,48 @@ def test_counts_of_betabinom_are_rounded_down():
     # As JAX 0.10.2 does; SciPy gives no probability to what is not whole.
     got = scipy.stats.betabinom.pmf(np.float32([1.5, 1.0]), 5, 1.0, 2.0)
     np.testing.assert_allclose(got[0], got[1], rtol=1e-6)
+
+
+def _of_large(n):
+    """Places and parameters of about `n`, one standard deviation from the mean."""
+    near = n + n**0.5
+    return {
+        "poisson.pmf": (np.floor(near), n),
+        "gamma.pdf": (near, n),
+        "chi2.pdf": (near, n),
+        "beta.pdf": (0.5 + 0.5 / n**0.5, n, n),
+        "binom.pmf": (n, 2 * n, 0.5),
+        "nbinom.pmf": (n, n, 0.5),
+        "betabinom.pmf": (n, 2 * n, n, n),
+        "t.pdf": (1.0, n),
+    }
+
+
+@pytest.mark.parametrize("name", sorted(_of_large(1.0)))
+def test_densities_of_large_parameters(name):
+    """Logarithms of gamma functions have no digits of them in float32."""
+    distribution, function = name.split(".")
+    for n in (30.0, 1e4, 1e6, 1e8):
+        args = [np.float32(v) for v in _of_large(n)[name]]
+        wide = [np.float64(v) for v in args]
+        got = getattr(getattr(scipy.stats, distribution), function)(*args)
+        want = getattr(getattr(reference, distribution), function)(*wide)
+        np.testing.assert_allclose(got, want, rtol=2e-5)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", sorted(_of_large(1.0)))
+def test_slopes_of_densities_of_large_parameters(name):
+    distribution, function = name.split(".")
+    fun = getattr(getattr(scipy.stats, distribution), "log" + function)
+    with olympus.enable_x64(True):
+        args = [np.float64(v) for v in _of_large(3e4)[name]]
+        slopes = olympus.grad(lambda args: fun(*args))(args)
+        for i in range(1, len(args)):
+            step = 1e-5 * args[i]
+            high, low = (
+                fun(*[v + s * (j == i) for j, v in enumerate(args)])
+                for s in (step, -step)
+            )
+            want = (high - low) / (2 * step)
+            np.testing.assert_allclose(slopes[i], want, rtol=1e-4, atol=1e-9)

@@ -100,6 +100,12 @@ def jit(
         )
     if compiler_options:
         tiers.split_tier(tuple(compiler_options.items()))  # refuses wrong ones
+    if (device or backend) and (in_shardings, out_shardings) != (None, None):
+        raise ValueError(
+            "jit: device= and backend= must be left out where in_shardings= or "
+            f"out_shardings= say where to run, got {device or backend!r}; name the "
+            "device by olympus.sharding.SingleDeviceSharding"
+        )
     static = parameters.resolve_options(fun, "static", static_argnums, static_argnames)
     donate = parameters.resolve_options(fun, "donate", donate_argnums, donate_argnames)
     parameters.check_disjoint(static, donate)

@@ -108,6 +108,8 @@ class Plan:
     def __init__(self, program: ir.Olympuspr) -> None:
         if any(map(_is_on_keys, program.eqns)):
             program = partial_eval.expand(program, "cpu")
+            if any(map(_moves_keys, program.eqns)):
+                raise _Refused
         numbers = {var: n for n, var in enumerate(program.invars)}
         self._n = len(program.invars)
         elements = sum(_size_of(var.aval, _MOVED) for var in program.invars)
@@ -197,6 +199,19 @@ def _is_on_keys(eqn: ir.Eqn) -> bool:
     """Whether an operation takes random keys, which NumPy has as their words."""
     kinds = (getattr(atom.aval, "dtype", None) for atom in (*eqn.invars, *eqn.outvars))
     return any(map(dtypes.is_extended, kinds))
+
+
+def _moves_keys(eqn: ir.Eqn) -> bool:
+    """Whether an operation makes keys of keys.
+
+    Its parameters and other operands know nothing of the axis of words, which NumPy
+    would take for the last axis of keys.
+    """
+    sides = (eqn.invars, eqn.outvars)
+    return all(
+        any(dtypes.is_extended(getattr(atom.aval, "dtype", None)) for atom in side)
+        for side in sides
+    )
 
 
 def _fits(value: Any) -> bool:

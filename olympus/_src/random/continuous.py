@@ -297,8 +297,10 @@ def _two_draws(key: Any, shape: Any, dtype: Any) -> Any:
     info = dtypes.finfo(dtype)
     both = draw_uniform(key, (2, *shape), dtype)
     coarse, fine = (concatenation.index_in_dim(both, i, keepdims=False) for i in (0, 1))
-    step, tiny = number(info.eps, dtype), number(info.tiny, dtype)
-    refined = ew.add(ew.add(coarse, ew.mul(step, fine)), tiny)
+    # Where both draws are 0, half of the smallest step.
+    least = max(float(info.tiny), float(info.eps) ** 2 / 2)
+    step = number(info.eps, dtype)
+    refined = ew.add(ew.add(coarse, ew.mul(step, fine)), number(least, dtype))
     return ew.select(ew.ge(coarse, number(0.5, dtype)), coarse, refined)
 
 

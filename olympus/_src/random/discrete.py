@@ -20,6 +20,7 @@ from olympus._src.core.array_type import (
 )
 from olympus._src.lax import cumulative, reductions, shaping, sizes, special
 from olympus._src.lax import elementwise as ew
+from olympus._src.numerics import gamma_terms
 from olympus._src.numpy import promotion
 from olympus._src.random import arguments, keys
 from olympus._src.random.arguments import (
@@ -199,6 +200,8 @@ def _poisson_by_rejection(key: Any, lam: Any, dtype: Any) -> Any:
     a = ew.add(n(-0.059), ew.mul(n(0.02483), b))
     inverse_alpha = ew.add(n(1.1239), ew.div(n(1.1328), ew.sub(b, n(3.4))))
     v_r = ew.sub(n(0.9277), ew.div(n(3.6224), ew.sub(b, n(2))))
+    is_many = ew.ge(lam, n(_many(aval.dtype)))
+    log_constant = ew.add(log_lam, n(0.5 * math.log(2 * math.pi)))
 
     def trial(u_key: Any, v_key: Any) -> Any:
         u, us, v = _draw_pair(u_key, v_key, aval.shape, n)
@@ -209,6 +212,8 @@ def _poisson_by_rejection(key: Any, lam: Any, dtype: Any) -> Any:
         t = ew.sub(
             ew.add(ew.neg(lam), ew.mul(k, log_lam)), special.lgamma(ew.add(k, n(1)))
         )
+        distance = ew.sub(_log_poisson(ew.sub(lam, k), k), log_constant)
+        t = ew.select(is_many, distance, t)
         quick = ew.bitwise_and(ew.ge(us, n(0.07)), ew.le(v, v_r))
         corner = ew.bitwise_and(ew.lt(us, n(0.013)), ew.gt(v, us))
         refused = ew.bitwise_or(ew.lt(k, n(0)), corner)
@@ -385,6 +390,9 @@ def _binomial_by_rejection(key: Any, count: Any, prob: Any) -> Any:
     alpha = ew.mul(ew.add(n(2.83), ew.div(n(5.1), b)), deviation)
     mode = ew.floor(ew.mul(ew.add(count, n(1)), prob))
     at_mode = _log_weight(count, mode, odds)
+    mean = ew.mul(count, prob)
+    weight_at_mode = _log_weight_of_many(count, mean, mode)
+    is_many = ew.ge(count, n(_many(aval.dtype)))
 
     def trial(u_key: Any, v_key: Any) -> Any:
         u, us, v = _draw_pair(u_key, v_key, aval.shape, n)
@@ -394,7 +402,8 @@ def _binomial_by_rejection(key: Any, count: Any, prob: Any) -> Any:
         outside = ew.bitwise_or(ew.lt(k, n(0)), ew.gt(k, count))
         hat = ew.add(ew.div(a, ew.mul(us, us)), b)
         height = ew.log(ew.div(ew.mul(v, alpha), hat))
-        below = ew.le(height, at_mode(k))
+        weight = ew.sub(_log_weight_of_many(count, mean, k), weight_at_mode)
+        below = ew.le(height, ew.select(is_many, weight, at_mode(k)))
         exact = ew.bitwise_and(ew.bitwise_not(outside), below)
         return k, ew.bitwise_or(quick, exact)
 
@@ -423,6 +432,31 @@ def _log_weight(count: Any, mode: Any, odds: Any) -> Any:
         return ew.sub(total, _stirling_tail(ew.sub(count, k)))
 
     return of
+
+
+def _many(dtype: Any) -> float:
+    """Counts from which on terms of logarithms of factorials lose too many digits."""
+    return 2.0**40 if dtypes.itemsize_bits(dtype) == 64 else 2.0**13
+
+
+def _log_weight_of_many(count: Any, mean: Any, k: Any) -> Any:
+    """The logarithm of P(k), but for a constant, by how far k is from the mean."""
+    gap = ew.sub(mean, k)
+    of_rest = _log_poisson(ew.neg(gap), ew.sub(count, k))
+    return ew.add(_log_poisson(gap, k), of_rest)
+
+
+def _log_poisson(gap: Any, k: Any) -> Any:
+    """`k log m - m - log k!` for the mean m = k + gap, but for half of log(2 pi / m^2).
+
+    Its terms are large where m is (Loader 2000).
+    """
+    n = _Numbers(avals.aval_of(k).dtype)
+    next_one = ew.add(k, n(1))
+    away = ew.div(ew.sub(gap, n(1)), next_one)
+    lead = ew.mul(next_one, gamma_terms.log1p_without_lead(away))
+    lead = ew.add(lead, ew.mul(n(0.5), ew.log(next_one)))
+    return ew.sub(lead, _stirling_tail(k))
 
 
 def _exact_tail(k: int) -> float:

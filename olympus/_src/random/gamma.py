@@ -32,7 +32,7 @@ from olympus._src.lax import (
 )
 from olympus._src.lax import elementwise as ew
 from olympus._src.lax.families import ShapedArray
-from olympus._src.numerics import igamma_betainc
+from olympus._src.numerics import igamma
 from olympus._src.numpy import promotion
 from olympus._src.random import arguments, keys
 from olympus._src.random.arguments import (
@@ -94,12 +94,12 @@ def _jvp(primals: Any, tangents: Any, *, log_space: bool) -> Any:
     if type(t) is Zero:
         return out, Zero(avals.aval_of(out).to_tangent())
     if not log_space:
-        return out, ew.mul(t, igamma_betainc.random_gamma_grad(a, out))
+        return out, ew.mul(t, igamma.random_gamma_grad(a, out))
     # Of numbers too small for the dtype only the first term of igamma's series is left.
     x = ew.exp(out)
     tiny = ew.eq(x, _constant(avals.aval_of(x), 0))
     safe = ew.select(tiny, _constant(avals.aval_of(x), 1), x)
-    slope = ew.div(igamma_betainc.random_gamma_grad(a, safe), safe)
+    slope = ew.div(igamma.random_gamma_grad(a, safe), safe)
     raised = ew.add(a, number(1, avals.aval_of(a).dtype))
     first_term = ew.div(ew.sub(special.digamma(raised), out), a)
     return out, ew.mul(t, ew.select(tiny, first_term, slope))

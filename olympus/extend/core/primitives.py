@@ -204,12 +204,12 @@ if _TYPE_CHECKING:
     from olympus._src.lax.windows import (
         select_and_scatter_add_p as select_and_scatter_add_p,
     )
-    from olympus._src.numerics.igamma_betainc import igamma_grad_a_p as igamma_grad_a_p
-    from olympus._src.numerics.igamma_betainc import igamma_p as igamma_p
-    from olympus._src.numerics.igamma_betainc import igammac_p as igammac_p
-    from olympus._src.numerics.igamma_betainc import (
+    from olympus._src.numerics.betainc import (
         regularized_incomplete_beta_p as regularized_incomplete_beta_p,
     )
+    from olympus._src.numerics.igamma import igamma_grad_a_p as igamma_grad_a_p
+    from olympus._src.numerics.igamma import igamma_p as igamma_p
+    from olympus._src.numerics.igamma import igammac_p as igammac_p
     from olympus._src.numerics.polynomial import polynomial_p as polynomial_p
     from olympus._src.random.gamma import random_gamma_p as random_gamma_p
     from olympus._src.random.keys import random_bits_p as random_bits_p
@@ -288,9 +288,8 @@ _LATE = {
         "reduce_window_max_p reduce_window_min_p reduce_window_sum_p "
         "select_and_gather_add_p select_and_scatter_add_p"
     ),
-    "numerics.igamma_betainc": (
-        "igamma_grad_a_p igamma_p igammac_p regularized_incomplete_beta_p"
-    ),
+    "numerics.betainc": "regularized_incomplete_beta_p",
+    "numerics.igamma": "igamma_grad_a_p igamma_p igammac_p",
     "numerics.polynomial": "polynomial_p",
     "random.gamma": "random_gamma_p",
     "random.keys": "random_bits_p random_fold_in_p random_seed_p random_split_p",

@@ -13,7 +13,8 @@ from olympus._src.api.custom_jvp import custom_jvp
 from olympus._src.core import dtypes
 from olympus._src.core.array_type import Array, ArrayLike
 from olympus._src.lax import special
-from olympus._src.numerics import igamma_betainc
+from olympus._src.numerics import betainc as incomplete_beta
+from olympus._src.numerics import igamma
 from olympus._src.numpy import arithmetic, creation, elementary
 from olympus._src.numpy.promotion import program
 from olympus._src.numpy.selection import where
@@ -196,7 +197,7 @@ def betainc(a: ArrayLike, b: ArrayLike, x: ArrayLike) -> Array:
       >>> print(f"{special.betainc(1.0, 1.0, 0.25):.4f}")
       0.2500
     """
-    return igamma_betainc.betainc(*floats("betainc", a, b, x))
+    return incomplete_beta.betainc(*floats("betainc", a, b, x))
 
 
 @program(2)
@@ -215,7 +216,7 @@ def gammainc(a: ArrayLike, x: ArrayLike) -> Array:
       >>> special.gammainc(1.0, jnp.array([0.0, jnp.inf]))
       Array([0., 1.], dtype=float32)
     """
-    return igamma_betainc.igamma(*reals("gammainc", a, x))
+    return igamma.igamma(*reals("gammainc", a, x))
 
 
 @program(2)
@@ -234,7 +235,7 @@ def gammaincc(a: ArrayLike, x: ArrayLike) -> Array:
       >>> special.gammaincc(1.0, jnp.array([0.0, jnp.inf]))
       Array([1., 0.], dtype=float32)
     """
-    return igamma_betainc.igammac(*reals("gammaincc", a, x))
+    return igamma.igammac(*reals("gammaincc", a, x))
 
 
 @program(1)

@@ -10,7 +10,7 @@ from olympus._src.api.custom_jvp import custom_jvp
 from olympus._src.api.forward_mode import jvp
 from olympus._src.core.array_type import Array, ArrayLike
 from olympus._src.lax import special
-from olympus._src.numerics import igamma_betainc
+from olympus._src.numerics import converging_loop
 from olympus._src.numpy import arithmetic, elementary, logic
 from olympus._src.numpy.promotion import program
 from olympus._src.numpy.selection import where
@@ -48,7 +48,7 @@ def _confluent_step(n: Any, state: Any, operands: Any) -> Any:
 
 def _series(a: Any, b: Any, c: Any, x: Any) -> Any:
     one = x * 0 + 1
-    return igamma_betainc.iterate(_step, (one, one), (a, b, c, x))[0]
+    return converging_loop.iterate(_step, (one, one), (a, b, c, x))[0]
 
 
 def _is_pole(x: Any) -> Any:
@@ -86,15 +86,15 @@ def _confluent(a: Any, b: Any, x: Any) -> Any:
     p, size = where(negative, b - a, a), abs(x)
     near, far = minimum(size, _FAR), maximum(size, _FAR)
     one = size * 0 + 1
-    sums = igamma_betainc.iterate(_confluent_step, (one, one), (p, b, near))[0]
+    sums = converging_loop.iterate(_confluent_step, (one, one), (p, b, near))[0]
     is_far = (size > _FAR) & ~_is_pole(p)
     q = where(is_far, p, 1)
-    tail = igamma_betainc.iterate(_far_step, (one, one), (q, b, far))[0]
+    tail = converging_loop.iterate(_far_step, (one, one), (q, b, far))[0]
     sign = gammasgn(b) * gammasgn(q)
     size_of_log = lgamma(b) - lgamma(q) + (q - b) * log(far)
     # A polynomial needs no asymptotic series.
     whole = where(_is_pole(p), p, 0)
-    ends = igamma_betainc.iterate(_confluent_step, (one, one), (whole, b, size))[0]
+    ends = converging_loop.iterate(_confluent_step, (one, one), (whole, b, size))[0]
     sums = where((size > _FAR) & _is_pole(p), ends, sums)
     growth = where(negative, 0, size)
     usual = where(negative, exp(-near), 1) * sums

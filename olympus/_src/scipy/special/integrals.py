@@ -15,7 +15,7 @@ from olympus._src.core import avals, dtypes
 from olympus._src.core.array_type import Array, ArrayLike
 from olympus._src.lax import elementwise as lax
 from olympus._src.lax import special
-from olympus._src.numerics import igamma_betainc
+from olympus._src.numerics import converging_loop
 from olympus._src.numpy import arithmetic, elementary, logic
 from olympus._src.numpy.promotion import program
 from olympus._src.numpy.selection import where
@@ -49,7 +49,7 @@ def _power_sum(n: Any, state: Any, operands: Any) -> Any:
 
 def _entire(x: Any) -> Any:
     """The sum over n from 1 of `x^n / (n n!)`."""
-    return igamma_betainc.iterate(_power_sum, (x * 0, x * 0 + 1), (x,))[0]
+    return converging_loop.iterate(_power_sum, (x * 0, x * 0 + 1), (x,))[0]
 
 
 def _evaluate_fraction(n: Any, x: Any, steps: int) -> Any:
@@ -154,7 +154,7 @@ def _expn(n: Any, x: Any) -> Any:
     near = arithmetic.clip(x, 0, 1)
     low = maximum(n, 1)
     first = where(low == 1, 0, 1 / where(low == 1, 1, low - 1))
-    total = igamma_betainc.iterate(_order_sum, (first, near * 0 + 1), (low, near))[0]
+    total = converging_loop.iterate(_order_sum, (first, near * 0 + 1), (low, near))[0]
     size = log(near) * (low - 1) - special.lgamma(low)
     sign = where(arithmetic.remainder(low, 2) == 1, 1, -1)
     pole = sign * where(near == 0, 0, exp(where(near == 0, 0, size)))

@@ -6,10 +6,9 @@ from typing import Any
 
 from olympus._src.core.array_type import Array, ArrayLike
 from olympus._src.lax import elementwise as lax
-from olympus._src.numerics import igamma_betainc
-from olympus._src.scipy.special.beta_binomial import betaln
+from olympus._src.numerics import betainc
 from olympus._src.scipy.stats.arguments import INFINITY, functions_of, where
-from olympus._src.scipy.stats.formulas import alike, log_of_chance, xlog1py, xlogy
+from olympus._src.scipy.stats.formulas import alike, log_beta_density, log_of_chance
 
 _function = functions_of(
     "beta",
@@ -28,7 +27,7 @@ def logpdf(
     z = (x - loc) / scale
     outside = (x < loc) | (x > loc + scale)
     z = where(outside, 0.5, z)
-    inside = xlogy(a - 1, z) + xlog1py(b - 1, -z) - betaln(a, b) - lax.log(scale)
+    inside = log_beta_density(z, a, b) - lax.log(scale)
     return where(outside, -INFINITY, inside)
 
 
@@ -49,7 +48,7 @@ def _place(x: Any, loc: Any, scale: Any) -> Any:
 def cdf(
     x: ArrayLike, a: ArrayLike, b: ArrayLike, loc: ArrayLike = 0, scale: ArrayLike = 1
 ) -> Array:
-    return igamma_betainc.betainc(*alike(a, b, _place(x, loc, scale)))
+    return betainc.betainc(*alike(a, b, _place(x, loc, scale)))
 
 
 @_function
@@ -63,7 +62,7 @@ def logcdf(
 def sf(
     x: ArrayLike, a: ArrayLike, b: ArrayLike, loc: ArrayLike = 0, scale: ArrayLike = 1
 ) -> Array:
-    return igamma_betainc.betainc(*alike(b, a, 1 - _place(x, loc, scale)))
+    return betainc.betaincc(*alike(a, b, _place(x, loc, scale)))
 
 
 @_function

@@ -7,8 +7,13 @@ from typing import Any
 from olympus._src.core.array_type import Array, ArrayLike
 from olympus._src.lax import elementwise as lax
 from olympus._src.scipy.special.beta_binomial import betaln
-from olympus._src.scipy.stats.arguments import functions_of
-from olympus._src.scipy.stats.formulas import log_choices, mask_support
+from olympus._src.scipy.stats.arguments import INFINITY, functions_of, where
+from olympus._src.scipy.stats.formulas import (
+    LARGE,
+    log_beta_density,
+    log_choices,
+    mask_support,
+)
 
 _function = functions_of(
     "betabinom",
@@ -24,7 +29,19 @@ def logpmf(
     k: ArrayLike, n: ArrayLike, a: ArrayLike, b: ArrayLike, loc: ArrayLike = 0
 ) -> Array:
     def inside(k: Any) -> Any:
-        return log_choices(n, k) + betaln(k + a, n - k + b) - betaln(a, b)
+        plain = log_choices(n, k) + betaln(k + a, n - k + b) - betaln(a, b)
+        # The quotient of densities is the same everywhere.
+        total = a + b + n
+        is_large = (total > 2 * LARGE) & (a > 0) & (b > 0) & (total < INFINITY)
+        shapes = (where(is_large, v, 1) for v in (k + 1, n - k + 1, a, b))
+        of_k, of_rest, first, second = shapes
+        here = (first + of_k - 1) / (first + second + of_k + of_rest - 2)
+        by_density = log_beta_density(here, of_k, of_rest)
+        by_density = by_density + log_beta_density(here, first, second)
+        by_density = by_density - lax.log1p(n)
+        raised = (first + of_k - 1, second + of_rest - 1)
+        by_density = by_density - log_beta_density(here, *raised)
+        return where(is_large, by_density, plain)
 
     return mask_support(inside, lax.floor(k) - loc, most=n)
 

@@ -7,6 +7,9 @@ from typing import Any
 
 from olympus._src.core import avals
 from olympus._src.lax import elementwise as lax
+from olympus._src.lax import special
+from olympus._src.numerics import betainc, igamma
+from olympus._src.numerics import gamma_terms as terms
 from olympus._src.numpy import promotion
 from olympus._src.scipy.special.beta_binomial import betaln
 from olympus._src.scipy.stats.arguments import INFINITY, NAN, where
@@ -48,6 +51,44 @@ def xlogy(x: Any, y: Any) -> Any:
 def xlog1py(x: Any, y: Any) -> Any:
     """`x log(1 + y)`, 0 where x is 0 and y is -1, and with the slope 0 in y there."""
     return x * lax.log1p(where((x == 0) & (y == -1), 0, y))
+
+
+# From here on Stirling's formula holds, which chances of large parameters need.
+LARGE = 20
+
+
+def log_beta_density(x: Any, a: Any, b: Any) -> Any:
+    """Logarithm of the density of the beta distribution from 0 to 1.
+
+    Of large parameters it is that of how far x is from the mean: the logarithms of
+    gamma functions have few digits of it.
+    """
+    x, a, b = alike(x, a, b)
+    inside = (x > 0) & (x < 1) & (a > 0) & (b > 0)
+    is_large = inside & ((a > LARGE) | (b > LARGE)) & (a + b < INFINITY)
+    by_distance = betainc.log_density(
+        where(is_large, a, LARGE), where(is_large, b, LARGE), where(is_large, x, 0.5)
+    )
+    a, b = where(is_large, 1, a), where(is_large, 1, b)
+    plain = xlogy(a - 1, x) + xlog1py(b - 1, -x) - betaln(a, b)
+    return where(is_large, by_distance, plain)
+
+
+def log_poisson(k: Any, mean: Any) -> Any:
+    """`k log(mean) - mean - log k!`, of large k by how far it is from the mean."""
+    k, mean = alike(k, mean)
+    is_large = (k > LARGE) & (mean > 0) & (mean < INFINITY) & (k < INFINITY)
+    by_distance = log_poisson_of_large(is_large, k, mean)
+    k = where(is_large, 1, k)
+    plain = xlogy(k, mean) - special.lgamma(k + 1) - mean
+    return where(is_large, by_distance, plain)
+
+
+def log_poisson_of_large(is_large: Any, k: Any, mean: Any) -> Any:
+    """The same where k is large."""
+    return terms.wide(igamma.log_scale_of_large)(
+        where(is_large, k, 2 * LARGE), where(is_large, mean, 2 * LARGE)
+    )
 
 
 def log_choices(n: Any, k: Any) -> Any:

@@ -8,9 +8,15 @@ from olympus._src.core import avals, dtypes
 from olympus._src.core.array_type import Array, ArrayLike
 from olympus._src.lax import elementwise as lax
 from olympus._src.lax import special
-from olympus._src.numerics import igamma_betainc
+from olympus._src.numerics import igamma
 from olympus._src.scipy.stats.arguments import INFINITY, functions_of, where
-from olympus._src.scipy.stats.formulas import alike, log_of_chance, xlogy
+from olympus._src.scipy.stats.formulas import (
+    LARGE,
+    alike,
+    log_of_chance,
+    log_poisson_of_large,
+    xlogy,
+)
 
 _function = functions_of("gamma", "the gamma distribution", a="its shape, positive.")
 
@@ -22,8 +28,18 @@ def logpdf(
     z = (x - loc) / scale
     outside = (x < loc) | (z == INFINITY)
     z = where(outside, 1, z)
-    inside = xlogy(a - 1, z) - z - special.lgamma(a) - lax.log(scale)
-    return where(outside, -INFINITY, inside)
+    a, z = alike(a, z)
+    is_large = (a > LARGE) & (z > 0) & (a < INFINITY)
+    small, shape, place = (
+        where(is_large, 1, a),
+        where(is_large, a, 1),
+        where(is_large, z, 1),
+    )
+    plain = xlogy(small - 1, z) - z - special.lgamma(small)
+    by_distance = log_poisson_of_large(is_large, a, z)
+    by_distance = by_distance + lax.log(shape) - lax.log(place)
+    inside = where(is_large, by_distance, plain)
+    return where(outside, -INFINITY, inside - lax.log(scale))
 
 
 @_function
@@ -43,7 +59,7 @@ def _place(x: Any, a: Any, loc: Any, scale: Any) -> Any:
 
 @_function
 def cdf(x: ArrayLike, a: ArrayLike, loc: ArrayLike = 0, scale: ArrayLike = 1) -> Array:
-    return igamma_betainc.igamma(*alike(a, _place(x, a, loc, scale)))
+    return igamma.igamma(*alike(a, _place(x, a, loc, scale)))
 
 
 @_function
@@ -55,7 +71,7 @@ def logcdf(
 
 @_function
 def sf(x: ArrayLike, a: ArrayLike, loc: ArrayLike = 0, scale: ArrayLike = 1) -> Array:
-    return igamma_betainc.igammac(*alike(a, _place(x, a, loc, scale)))
+    return igamma.igammac(*alike(a, _place(x, a, loc, scale)))
 
 
 @_function

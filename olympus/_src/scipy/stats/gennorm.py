@@ -5,7 +5,7 @@ from __future__ import annotations
 from olympus._src.core.array_type import Array, ArrayLike
 from olympus._src.lax import elementwise as lax
 from olympus._src.lax import special
-from olympus._src.numerics import igamma_betainc
+from olympus._src.numerics import igamma
 from olympus._src.scipy.stats.arguments import functions_of, where
 from olympus._src.scipy.stats.formulas import alike
 
@@ -30,6 +30,6 @@ def pdf(x: ArrayLike, beta: ArrayLike) -> Array:
 def cdf(x: ArrayLike, beta: ArrayLike) -> Array:
     # Half the weight lies beyond |x|; the other half says how much within.
     shape, power = alike(1 / beta, lax.pow_(lax.abs_(x), beta))
-    within = igamma_betainc.igamma(shape, power)
-    beyond = igamma_betainc.igammac(shape, power)
+    within = igamma.igamma(shape, power)
+    beyond = igamma.igammac(shape, power)
     return where(x < 0, beyond / 2, (1 + within) / 2)

@@ -7,8 +7,13 @@ from typing import Any
 from olympus._src.core.array_type import Array, ArrayLike
 from olympus._src.lax import elementwise as lax
 from olympus._src.lax import special
-from olympus._src.scipy.stats.arguments import functions_of
-from olympus._src.scipy.stats.formulas import mask_support, xlog1py
+from olympus._src.scipy.stats.arguments import functions_of, where
+from olympus._src.scipy.stats.formulas import (
+    LARGE,
+    log_beta_density,
+    mask_support,
+    xlog1py,
+)
 
 _function = functions_of(
     "nbinom",
@@ -22,7 +27,11 @@ _function = functions_of(
 def logpmf(k: ArrayLike, n: ArrayLike, p: ArrayLike, loc: ArrayLike = 0) -> Array:
     def inside(k: Any) -> Any:
         ways = special.lgamma(k + n) - special.lgamma(n) - special.lgamma(k + 1)
-        return ways + n * lax.log(p) + xlog1py(k, -p)
+        plain = ways + n * lax.log(p) + xlog1py(k, -p)
+        is_large = (n + k > LARGE) & (n > 0) & (p > 0) & (p < 1)
+        total = where(is_large, n + k, 1)
+        by_density = log_beta_density(p, n, k + 1) + lax.log(p) - lax.log(total)
+        return where(is_large, by_density, plain)
 
     return mask_support(inside, k - loc)
 

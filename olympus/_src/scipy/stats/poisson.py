@@ -10,11 +10,10 @@ import numpy as np
 from olympus._src.core import avals
 from olympus._src.core.array_type import Array, ArrayLike
 from olympus._src.lax import elementwise as lax
-from olympus._src.lax import special
-from olympus._src.numerics import igamma_betainc
+from olympus._src.numerics import igamma
 from olympus._src.numpy import reductions
 from olympus._src.scipy.stats.arguments import NAN, functions_of, where
-from olympus._src.scipy.stats.formulas import alike, mask_support, xlogy
+from olympus._src.scipy.stats.formulas import alike, log_poisson, mask_support
 
 _function = functions_of(
     "poisson", "the Poisson distribution", mu="its mean, not negative."
@@ -23,9 +22,7 @@ _function = functions_of(
 
 @_function
 def logpmf(k: ArrayLike, mu: ArrayLike, loc: ArrayLike = 0) -> Array:
-    return mask_support(
-        lambda k: xlogy(k, mu) - special.lgamma(k + 1) - mu, k - loc, integers=True
-    )
+    return mask_support(lambda k: log_poisson(k, mu), k - loc, integers=True)
 
 
 @_function
@@ -38,7 +35,7 @@ def cdf(k: ArrayLike, mu: ArrayLike, loc: ArrayLike = 0) -> Array:
     k = k - loc
     below = k < 0
     most = lax.floor(where(below, 0, k))
-    return where(below, 0, igamma_betainc.igammac(*alike(most + 1, mu)))
+    return where(below, 0, igamma.igammac(*alike(most + 1, mu)))
 
 
 _TERMS = 128
