@@ -246,3 +246,32 @@ def test_a_loop_that_rolls_adds_no_rows_in_place():
 
     program = str(olympus.make_olympuspr(olympus.grad(f))(jnp.ones((64, 64))))
     assert "scatter" not in program
+
+
+@pytest.mark.parametrize("n", [2, 3, 8, 9])
+@pytest.mark.parametrize("dtype", ["float32", "bfloat16", "complex64"])
+def test_single_columns_are_turned_rows(n, dtype):
+    x = jnp.asarray(np.linspace(-1, 1, 40 * n).reshape(20, 2, n), dtype)
+
+    def read(x):
+        return [x[..., i] * (i + 1) * x[..., 0] for i in range(n)]
+
+    cts = [jnp.full((20, 2), i - 2.0, dtype).at[3, 1].set(-np.inf) for i in range(n)]
+    out = olympus.jit(lambda x, cts: olympus.vjp(read, x)[1](cts)[0])(x, cts)
+    expected = olympus.vjp(lambda x: list(jnp.moveaxis(x, -1, 0)), x)[1]
+    scaled = [ct * (i + 1) * x[..., 0] for i, ct in enumerate(cts)]
+    scaled[0] = sum(ct * (i + 1) * x[..., i] for i, ct in enumerate(cts)) + scaled[0]
+    rtol = 0.02 if dtype == "bfloat16" else 1e-5
+    want, got = (np.asarray(y).astype(np.complex64) for y in (expected(scaled)[0], out))
+    np.testing.assert_allclose(got, want, rtol=rtol)
+
+
+def test_columns_are_joined_by_one_concatenation():
+    def f(x):
+        a, b, c = x[:, 0], x[:, 1], x[:, 2]
+        return (a * b * jnp.sin(c)).sum()
+
+    program = olympus.make_olympuspr(olympus.grad(f))(jnp.ones((200, 3))).olympuspr
+    merged = pad_sums.merge(program)
+    joined = [e for e in merged.eqns if e.primitive is lax.concatenate_p]
+    assert [eqn.outvars[0].aval.shape for eqn in joined] == [(3, 200)]

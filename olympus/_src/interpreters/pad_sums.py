@@ -11,6 +11,7 @@ themselves: that is vectorised, and what joins them is not.
 from __future__ import annotations
 
 import bisect
+import math
 import operator
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
@@ -22,13 +23,15 @@ from olympus._src.core.primitive import Cost
 from olympus._src.interpreters import rewriting
 from olympus._src.interpreters.rewriting import Rewriter
 from olympus._src.lax.concatenation import concatenate_p, pad_p, slice_p, split_p
-from olympus._src.lax.families import add_any_p
+from olympus._src.lax.families import add_any_p, transpose_p
 from olympus._src.lax.scatter import scatter_add_p
 from olympus._src.lax.stacking import stack_p
 
 # Of parts with gaps between them, or that alternate.
 _FEWEST_PARTS = 4
 _CUTS = slice_p, split_p
+# Columns that are put together as rows, which are turned, from this many elements on.
+_MOST_COLUMNS, _MANY = 8, 256
 # Equations that are looked at to find what a value costs.
 _MOST_MAKERS = 20
 _NOT_CHEAP = Cost.EXPENSIVE, Cost.MOVE
@@ -366,6 +369,8 @@ def _put_together(xs: Sequence[Any], group: Sequence[_Part], aval: Any) -> Any:
     """The whole of parts in their order, with zeros between them."""
     axis, distance = group[0].axis, group[0].distance
     size = aval.shape[axis]
+    if distance == 1 and axis == aval.ndim - 1 and _is_columns(group, aval):
+        return _put_columns(xs, group, aval)
     if distance > 1:  # the parts' elements are along `axis`, the parts along the next
         shape = (*aval.shape[:axis], size // distance, 1, *aval.shape[axis + 1 :])
         xs = [_reshape(x, shape) for x in xs]
@@ -375,6 +380,23 @@ def _put_together(xs: Sequence[Any], group: Sequence[_Part], aval: Any) -> Any:
     lows = [group[0].start] + [0] * (len(group) - 1)
     padded = [_pad(*row, axis) for row in zip(xs, lows, gaps, strict=True)]
     return _reshape(concatenate_p.bind(*padded, dimension=axis), aval.shape)
+
+
+def _is_columns(group: Sequence[_Part], aval: Any) -> bool:
+    """Whether parts are single columns, next to each other, of many elements."""
+    many = aval.size >= _MANY and aval.shape[-1] == len(group) <= _MOST_COLUMNS
+    return many and all(part.size == 1 for part in group)
+
+
+def _put_columns(xs: Sequence[Any], group: Sequence[_Part], aval: Any) -> Any:
+    """The whole of single columns, as the transpose of its rows.
+
+    Columns themselves would be written in turns, which is not vectorised.
+    """
+    n = math.prod(aval.shape[:-1])
+    rows = concatenate_p.bind(*[_reshape(x, (1, n)) for x in xs], dimension=0)
+    turned = transpose_p.bind(rows, permutation=(1, 0))
+    return _reshape(turned, aval.shape)
 
 
 def _add_both(xs: Sequence[Any], group: Sequence[_Part], aval: Any) -> Any:
