@@ -152,7 +152,10 @@ def test_lists_of_several_axes():
 
 def test_two_lists_in_turns_stay_apart():
     x, (i, j), (u, v) = draw(2, 9, (), 6)
-    f = lambda x, i, j: x.at[i].add(u).at[j].add(v).at[i].add(v).at[j].add(u)
+
+    def f(x, i, j):
+        return x.at[i].add(u).at[j].add(v).at[i].add(v).at[j].add(u)
+
     np.testing.assert_allclose(
         olympus.jit(f)(x, i, j), by_numpy(x, [i, j, i, j], [u, v, v, u]), rtol=1e-5
     )

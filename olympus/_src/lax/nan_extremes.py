@@ -25,8 +25,8 @@ _FEW = 16  # elements folded by halves
 # XLA folds again for each. Of 16 x 60 that took twice as long in a loop.
 _MOST_AGAIN = 1 << 8
 _FEWEST_SUMMED = 1 << 12  # elements; of fewer XLA compiles a loop of its own
-# Elements folded along axes before the last by one fold of pairs, in arrays that XLA has
-# no library for. Two folds of fewer are quicker, and pairs of more not vectorised.
+# Elements folded along axes before the last by one fold of pairs, in arrays that XLA
+# has no library for. Two folds of fewer are quicker, and pairs of more not vectorised.
 _FEWEST_PAIRS, _MOST_PAIRS = 8, 64
 # Elements of a row of which a fold of pairs takes longer than one that may lose NaN.
 _ROW = 8

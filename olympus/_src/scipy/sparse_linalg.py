@@ -108,9 +108,7 @@ def _problem(
     size = aval_of(vector).size
     most = 10 * size if maxiter is None else operator.index(maxiter)
     precondition = _as_is if improve is None else flat(improve, "M")
-    return _Problem(
-        flat(product, "matvec"), vector, start, precondition, unravel, most
-    )
+    return _Problem(flat(product, "matvec"), vector, start, precondition, unravel, most)
 
 
 def _as_is(x: Any) -> Any:
