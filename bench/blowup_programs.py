@@ -251,6 +251,52 @@ def rolls(lib: Library, rng: random.Random, size: int) -> Case:
     return f, (_array(lib, *rng.choice(((16, 16), (30, 20)))),)
 
 
+def rolls_in_turns(lib: Library, rng: random.Random, size: int) -> Case:
+    """Steps of a stencil in a loop."""
+    axes = [rng.randrange(2) for _ in range(size)]
+
+    def f(x: Any) -> Any:
+        def body(x: Any, _: Any) -> Any:
+            around = sum(lib.np.roll(x, i + 1, a) for i, a in enumerate(axes))
+            return 0.9 * x + 0.1 * around * x, None
+
+        return lib.lax.scan(body, x, None, 20)[0]
+
+    return f, (_array(lib, *rng.choice(((16, 16), (64, 64)))),)
+
+
+def corners(lib: Library, rng: random.Random, size: int) -> Case:
+    """Values between the points of a grid, each of those at its corners."""
+    rank = rng.choice((1, 2, 3))
+
+    def f(x: Any, places: Any) -> Any:
+        low = lib.np.floor(places).astype("int32")
+        part = places - low
+        total = 0.0
+        for corner in np.ndindex(*[2] * rank):
+            value = x[tuple(low[:, a] + c for a, c in enumerate(corner))]
+            for a, c in enumerate(corner):
+                value = value * (part[:, a] if c else 1 - part[:, a])
+            total = total + value
+        return total
+
+    n = rng.choice((7, 12))
+    return f, (_array(lib, *[n] * rank), (n - 1) * _array(lib, 10 * size, rank, seed=1))
+
+
+def vectors(lib: Library, rng: random.Random, size: int) -> Case:
+    """Vectors of three components, turned around one another."""
+
+    def f(x: Any, y: Any) -> Any:
+        for _ in range(1 + size // 10):
+            x = x + lib.np.cross(y, 2 * lib.np.cross(y, x))
+            y = y / lib.np.linalg.norm(y, axis=-1, keepdims=True)
+        return x
+
+    n = rng.choice((10, 100))
+    return f, (_array(lib, n * size, 3), _array(lib, n * size, 3, seed=1))
+
+
 def padded(lib: Library, rng: random.Random, size: int) -> Case:
     """Padding of several kinds."""
     modes = [rng.choice(("constant", "edge", "reflect", "wrap")) for _ in range(size)]
@@ -547,6 +593,9 @@ SIZES: dict[Class, tuple[int, int]] = {
     dynamic_updates: (5, 25),
     shapes: (4, 20),
     rolls: (3, 12),
+    rolls_in_turns: (2, 5),
+    corners: (10, 100),
+    vectors: (10, 40),
     padded: (3, 12),
     nested_scans: (2, 4),
     branches: (2, 6),

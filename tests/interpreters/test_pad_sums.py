@@ -188,3 +188,90 @@ def test_layers_of_stacked_weights():
     np.testing.assert_allclose(
         olympus.jit(olympus.grad(loss))(ws, x), one_by_one, rtol=1e-4, atol=1e-6
     )
+
+
+def _roll_both(x, w):
+    return jnp.roll(x, 1, 0) * w + jnp.roll(x, -2, 1) * x
+
+
+ROLLED = {  # a function; how many parts are padded, and not joined, in its derivative
+    "cheap": (_roll_both, 4),
+    "beside what costs more": (lambda x, w: jnp.roll(x, 3, 0) + jnp.sin(x), 2),
+    "costs more itself": (lambda x, w: jnp.sin(jnp.roll(x, 3, 0)) + x, 0),
+    "along both axes": (lambda x, w: jnp.roll(x, (1, 2), (0, 1)) * w + x, 0),
+    "of a known number": (lambda x, w: jnp.roll(x, 1, 0), 0),
+}
+
+
+@pytest.mark.parametrize("case", ROLLED)
+@pytest.mark.parametrize("steps", [0, 3])
+def test_arrays_that_are_rolled(case, steps):
+    f, _ = ROLLED[case]
+
+    def loss(x):
+        if steps:
+            x = lax.fori_loop(0, steps, lambda _, x: f(x, x) * 0.5, x)
+        return (f(x, X) * X).sum()
+
+    x = jnp.asarray(X + 0.3)
+    tangent = jnp.cos(x)
+    _, forward = olympus.jvp(loss, (x,), (tangent,))
+    backward = (olympus.jit(olympus.grad(loss))(x) * tangent).sum()
+    np.testing.assert_allclose(backward, forward, rtol=2e-5)
+
+
+@pytest.mark.parametrize("case", ROLLED)
+def test_what_is_padded_of_arrays_that_are_rolled(case):
+    f, n = ROLLED[case]
+    known = case == "of a known number"
+
+    def pulled(x):
+        return olympus.vjp(lambda x: f(x, X), x)[1](jnp.ones((8, 6)) if known else x)
+
+    merged = pad_sums.merge(olympus.make_olympuspr(pulled)(X).olympuspr)
+    assert [eqn.primitive for eqn in merged.eqns].count(lax.pad_p) == n
+
+
+def test_rolled_infinities_and_nan_stay_where_they_are():
+    ct = np.ones((8, 6), np.float32)
+    ct[0, 1], ct[7, 2], ct[3, 3] = np.inf, np.nan, -np.inf
+    grad = olympus.grad(lambda x, ct: (jnp.roll(x, 1, 0) * (ct * 2)).sum())
+    out = olympus.jit(grad)(X, ct)
+    np.testing.assert_array_equal(out, np.roll(ct * 2, -1, 0))
+
+
+def test_a_loop_that_rolls_adds_no_rows_in_place():
+    def f(x):
+        return lax.fori_loop(0, 5, lambda _, x: x + 0.1 * jnp.roll(x, 1, 0), x).sum()
+
+    program = str(olympus.make_olympuspr(olympus.grad(f))(jnp.ones((64, 64))))
+    assert "scatter" not in program
+
+
+@pytest.mark.parametrize("n", [2, 3, 8, 9])
+@pytest.mark.parametrize("dtype", ["float32", "bfloat16", "complex64"])
+def test_single_columns_are_turned_rows(n, dtype):
+    x = jnp.asarray(np.linspace(-1, 1, 40 * n).reshape(20, 2, n), dtype)
+
+    def read(x):
+        return [x[..., i] * (i + 1) * x[..., 0] for i in range(n)]
+
+    cts = [jnp.full((20, 2), i - 2.0, dtype).at[3, 1].set(-np.inf) for i in range(n)]
+    out = olympus.jit(lambda x, cts: olympus.vjp(read, x)[1](cts)[0])(x, cts)
+    expected = olympus.vjp(lambda x: list(jnp.moveaxis(x, -1, 0)), x)[1]
+    scaled = [ct * (i + 1) * x[..., 0] for i, ct in enumerate(cts)]
+    scaled[0] = sum(ct * (i + 1) * x[..., i] for i, ct in enumerate(cts)) + scaled[0]
+    rtol = 0.02 if dtype == "bfloat16" else 1e-5
+    want, got = (np.asarray(y).astype(np.complex64) for y in (expected(scaled)[0], out))
+    np.testing.assert_allclose(got, want, rtol=rtol)
+
+
+def test_columns_are_joined_by_one_concatenation():
+    def f(x):
+        a, b, c = x[:, 0], x[:, 1], x[:, 2]
+        return (a * b * jnp.sin(c)).sum()
+
+    program = olympus.make_olympuspr(olympus.grad(f))(jnp.ones((200, 3))).olympuspr
+    merged = pad_sums.merge(program)
+    joined = [e for e in merged.eqns if e.primitive is lax.concatenate_p]
+    assert [eqn.outvars[0].aval.shape for eqn in joined] == [(3, 200)]

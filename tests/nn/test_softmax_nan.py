@@ -20,8 +20,8 @@ FUNCTIONS = {
     "of a logsumexp": olympus.grad(lambda x: nn.logsumexp(x, -1).sum()),
     "mapped": olympus.vmap(nn.softmax),
 }
-# A row of many, and one that XLA folds by its library.
-SHAPES = ((3, 5), (16, 700), (700, 16))
+# Few of one fold that may lose NaN, rows of many, and what XLA folds by its library.
+SHAPES = ((3, 5), (60, 6), (16, 700), (700, 16))
 
 
 def _rows(shape, dtype):

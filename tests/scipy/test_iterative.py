@@ -56,6 +56,18 @@ def test_trees_and_dtypes(method):
 
 
 @pytest.mark.slow
+def test_arrays_of_any_shape(method):
+    f, matrix = method
+    c = np.stack([b, b[::-1]], 1)
+    want = np.linalg.solve(matrix, c)
+    close(f(lambda x: matrix @ x, c, tol=1e-12)[0], want)
+    close(f(lambda x: [matrix @ x[0]], [c], tol=1e-12)[0][0], want)
+    close(f(lambda x: 4 * x, np.ones((2, 1, 3)))[0], np.full((2, 1, 3), 0.25))
+    close(f(lambda x: 4 * x, 2.0)[0], 0.5)
+    halved = olympus.grad(lambda c: f(lambda x: 4 * x, c)[0].sum())
+    close(halved(np.ones((2, 3))), np.full((2, 3), 0.25))
+
+
 def test_what_comes_beside_the_solution():
     # jax 0.10.2: None of cg and bicgstab, 0 of gmres.
     eye = np.eye(2)

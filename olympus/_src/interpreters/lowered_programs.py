@@ -16,6 +16,7 @@ from olympus._src.interpreters import (
     equal_elements,
     equal_rows,
     fusion_limits,
+    joined_scatters,
     pad_sums,
     partial_eval,
     program_meshes,
@@ -272,6 +273,8 @@ def _lower(
         # Of files that most programs need not load.
         if ir.has_operation(joined, "pad"):
             joined = pad_sums.merge(joined)
+        if ir.has_operation(joined, "scatter-add"):
+            joined = joined_scatters.join(joined, platform)
         if ir.has_operation(joined, "concatenate", "stack"):
             joined = equal_rows.join(joined, in_bodies)
     is_divided = division is not None

@@ -3,28 +3,38 @@
 The derivative of reading an array part by part, as `x[0]`, `x[1]`, ..., pads each part
 with zeros to the array's size and adds them all: of n parts each element is a sum of n.
 `merge` puts parts that do not overlap side by side: many of them, or a few that are the
-whole, as two halves are, of which the compiler would make both for each element.
+whole, as two halves are, of which the compiler would make both for each element. Two
+parts of a value that costs next to nothing, as of one that was rolled, are added by
+themselves: that is vectorised, and what joins them is not.
 """
 
 from __future__ import annotations
 
 import bisect
+import math
 import operator
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from olympus._src.core import avals, ir
+from olympus._src.core.primitive import Cost
 from olympus._src.interpreters import rewriting
 from olympus._src.interpreters.rewriting import Rewriter
-from olympus._src.lax.concatenation import concatenate_p, pad_p
-from olympus._src.lax.families import add_any_p
+from olympus._src.lax.concatenation import concatenate_p, pad_p, slice_p, split_p
+from olympus._src.lax.families import add_any_p, transpose_p
 from olympus._src.lax.scatter import scatter_add_p
 from olympus._src.lax.stacking import stack_p
 
 # Of parts with gaps between them, or that alternate.
 _FEWEST_PARTS = 4
+_CUTS = slice_p, split_p
+# Columns that are put together as rows, which are turned, from this many elements on.
+_MOST_COLUMNS, _MANY = 8, 256
+# Equations that are looked at to find what a value costs.
+_MOST_MAKERS = 20
+_NOT_CHEAP = Cost.EXPENSIVE, Cost.MOVE
 
 
 class _Part(NamedTuple):
@@ -197,7 +207,7 @@ def _merge(program: ir.Olympuspr) -> ir.Olympuspr:
         terms = sums.terms(eqn)
         groups = _group(map(sums.part_of, terms)) if terms else []
         if groups:
-            sums_of_parts[eqn] = terms, groups
+            sums_of_parts[eqn] = terms, [(g, sums.is_rolled(eqn, g)) for g in groups]
     if not sums_of_parts:
         return program
     writer = Rewriter()
@@ -217,6 +227,7 @@ class _Sums:
     """
 
     def __init__(self, program: ir.Olympuspr) -> None:
+        self._program = program
         kinds = add_any_p, pad_p
         makers = [eqn for eqn in program.eqns if eqn.primitive in kinds]
         self.eqns = [eqn for eqn in makers if eqn.primitive is add_any_p]
@@ -248,6 +259,39 @@ class _Sums:
         if eqn is None or eqn.primitive is not pad_p or len(self._readers[v]) > 1:
             return None
         return _pad_part(eqn)
+
+    def is_rolled(self, eqn: ir.Eqn, group: Sequence[_Part]) -> bool:
+        """Whether a group is two parts of one value, which costs next to nothing.
+
+        Not where the sum is cut again, as of a value that is rolled along two axes.
+        """
+        readers = self._readers.get(eqn.outvars[0], [])
+        if len(group) != 2 or any(e and e.primitive in _CUTS for e in readers):
+            return False
+        makers = {v: eqn for eqn in self._program.eqns for v in eqn.outvars}
+        cuts = [makers.get(part.value) for part in group]
+        cut = [e.invars[0] for e in cuts if e is not None and e.primitive in _CUTS]
+        return len(cut) == 2 and cut[0] is cut[1] and _is_cheap(cut[0], makers)
+
+
+def _is_cheap(v: Any, makers: Mapping[Any, ir.Eqn]) -> bool:
+    """Whether little is computed again where a value is: no parts of parts either.
+
+    False of a known number too, of which the compiler joins parts by itself.
+    """
+    left, seen, is_known = [v], set[Any](), True
+    while left:
+        eqn = makers.get(left.pop())
+        if eqn is None or eqn.primitive.cost is None:
+            is_known = False
+            continue
+        if eqn in seen:
+            continue
+        seen.add(eqn)
+        if eqn.primitive.cost in _NOT_CHEAP or len(seen) > _MOST_MAKERS:
+            return False
+        left += [v for v in eqn.invars if type(v) is not ir.Literal]
+    return not is_known
 
 
 def _pad_part(eqn: ir.Eqn) -> _Part | None:
@@ -303,16 +347,17 @@ def _write(
     writer: Rewriter,
     eqn: ir.Eqn,
     terms: Sequence[Any],
-    groups: Sequence[Sequence[_Part]],
+    groups: Sequence[tuple[Sequence[_Part], bool]],
 ) -> None:
     """Writes a sum: of groups of parts, and the terms that are in none."""
     aval = eqn.outvars[0].aval
-    grouped = {part.term for group in groups for part in group}
+    grouped = {part.term for group, _ in groups for part in group}
     values = [writer.read(v) for v in terms if v not in grouped]
-    for group in groups:
+    for group, is_rolled in groups:
         parts = [writer.read(part.value) for part in group]
+        put = _add_both if is_rolled else _put_together
         values.append(
-            writer.write(eqn, lambda *xs, g=group: _put_together(xs, g, aval), parts)
+            writer.write(eqn, lambda *xs, g=group, put=put: put(xs, g, aval), parts)
         )
     total = values[0]
     for value in values[1:]:
@@ -324,6 +369,8 @@ def _put_together(xs: Sequence[Any], group: Sequence[_Part], aval: Any) -> Any:
     """The whole of parts in their order, with zeros between them."""
     axis, distance = group[0].axis, group[0].distance
     size = aval.shape[axis]
+    if distance == 1 and axis == aval.ndim - 1 and _is_columns(group, aval):
+        return _put_columns(xs, group, aval)
     if distance > 1:  # the parts' elements are along `axis`, the parts along the next
         shape = (*aval.shape[:axis], size // distance, 1, *aval.shape[axis + 1 :])
         xs = [_reshape(x, shape) for x in xs]
@@ -333,6 +380,32 @@ def _put_together(xs: Sequence[Any], group: Sequence[_Part], aval: Any) -> Any:
     lows = [group[0].start] + [0] * (len(group) - 1)
     padded = [_pad(*row, axis) for row in zip(xs, lows, gaps, strict=True)]
     return _reshape(concatenate_p.bind(*padded, dimension=axis), aval.shape)
+
+
+def _is_columns(group: Sequence[_Part], aval: Any) -> bool:
+    """Whether parts are single columns, next to each other, of many elements."""
+    many = aval.size >= _MANY and aval.shape[-1] == len(group) <= _MOST_COLUMNS
+    return many and all(part.size == 1 for part in group)
+
+
+def _put_columns(xs: Sequence[Any], group: Sequence[_Part], aval: Any) -> Any:
+    """The whole of single columns, as the transpose of its rows.
+
+    Columns themselves would be written in turns, which is not vectorised.
+    """
+    n = math.prod(aval.shape[:-1])
+    rows = concatenate_p.bind(*[_reshape(x, (1, n)) for x in xs], dimension=0)
+    turned = transpose_p.bind(rows, permutation=(1, 0))
+    return _reshape(turned, aval.shape)
+
+
+def _add_both(xs: Sequence[Any], group: Sequence[_Part], aval: Any) -> Any:
+    """The whole of two parts as the sum of both with zeros around them."""
+    axis = group[0].axis
+    size = aval.shape[axis]
+    rows = zip(xs, group, strict=True)
+    padded = [_pad(x, p.start, size - p.start - p.size, axis) for x, p in rows]
+    return add_any_p.bind(*padded)
 
 
 def _pad(x: Any, low: int, high: int, axis: int) -> Any:

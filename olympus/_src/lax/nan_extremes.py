@@ -25,6 +25,11 @@ _FEW = 16  # elements folded by halves
 # XLA folds again for each. Of 16 x 60 that took twice as long in a loop.
 _MOST_AGAIN = 1 << 8
 _FEWEST_SUMMED = 1 << 12  # elements; of fewer XLA compiles a loop of its own
+# Elements folded along axes before the last by one fold of pairs, in arrays that XLA
+# has no library for. Two folds of fewer are quicker, and pairs of more not vectorised.
+_FEWEST_PAIRS, _MOST_PAIRS = 8, 64
+# Elements of a row of which a fold of pairs takes longer than one that may lose NaN.
+_ROW = 8
 DIRECTIONS = {"stablehlo.maximum": "GT", "stablehlo.minimum": "LT"}
 
 
@@ -36,6 +41,14 @@ def loses_nan(platform: str, dtype: Any) -> bool:
 def suits_library(aval: Any) -> bool:
     """Whether XLA has a kernel for folds of an array: compiled before, without NaN."""
     return not types.has_symbolic_size(aval) and aval.size >= _FEWEST_SUMMED
+
+
+def suits_plain_fold(aval: Any, axes: Any) -> bool:
+    """Whether folds that may lose NaN are quicker than those that keep it."""
+    if types.has_symbolic_size(aval) or aval.dtype.itemsize < 4:
+        return suits_library(aval)
+    is_row = aval.ndim - 1 in axes and 0 < _count_folded(aval, axes) <= _ROW
+    return suits_library(aval) or (is_row and not _is_short(aval, axes))
 
 
 def widens(platform: str, dtype: Any) -> bool:
@@ -57,8 +70,8 @@ def emit_reduce(ctx: Any, hlo: str, identity: Any, x: str, axes: Any) -> str:
 
     A few elements are folded by halves of the array. Along the last axis the extreme
     and the flag are one fold of pairs, which costs nothing more. Along others XLA does
-    not vectorise pairs, so there are two folds, of which that for NaN is a sum if it
-    can be, or for 16-bit floats one of integers.
+    not vectorise pairs, so in large arrays there are two folds, of which that for NaN
+    is a sum if it can be, or for 16-bit floats one of integers.
     """
     block, (aval,), (out,) = ctx.block, ctx.avals_in, ctx.avals_out
     pairs = aval.ndim - 1 in axes
@@ -66,6 +79,8 @@ def emit_reduce(ctx: Any, hlo: str, identity: Any, x: str, axes: Any) -> str:
         return x
     if _is_short(aval, axes):
         return _emit_short(block, hlo, x, aval, out, axes)
+    if aval.dtype.itemsize >= 4 and _suits_pairs(aval, axes):
+        pairs = True
     if not pairs:
         x, aval = _fold_pieces(block, hlo, x, aval, axes)
     if aval.dtype.itemsize == 2 and not pairs:
@@ -79,8 +94,19 @@ def _is_short(aval: Any, axes: Any) -> bool:
     """Whether few elements are folded, in an array that takes no time."""
     if types.has_symbolic_size(aval) or aval.dtype.itemsize < 2:
         return False
-    folded = math.prod(aval.shape[axis] for axis in axes)
+    folded = _count_folded(aval, axes)
     return 0 < folded <= _FEW and folded * aval.size <= _MOST_AGAIN
+
+
+def _suits_pairs(aval: Any, axes: Any) -> bool:
+    """Whether pairs are quicker than two folds along axes before the last."""
+    if types.has_symbolic_size(aval) or suits_library(aval):
+        return False
+    return _FEWEST_PAIRS < _count_folded(aval, axes) <= _MOST_PAIRS
+
+
+def _count_folded(aval: Any, axes: Any) -> int:
+    return math.prod(aval.shape[axis] for axis in axes)
 
 
 def _emit_short(block: Any, hlo: str, x: str, aval: Any, out: Any, axes: Any) -> str:
@@ -189,9 +215,7 @@ def _has_sums(aval: Any, axes: Any) -> bool:
     """Whether XLA has a library's sum, where it would split a fold of flags in two."""
     if types.has_symbolic_size(aval) or aval.dtype != np.float32:
         return False
-    return (
-        aval.size >= _FEWEST_SUMMED and math.prod(aval.shape[a] for a in axes) > _SHORT
-    )
+    return aval.size >= _FEWEST_SUMMED and _count_folded(aval, axes) > _SHORT
 
 
 def _emit_beside_sum(

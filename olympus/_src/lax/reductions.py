@@ -58,7 +58,7 @@ def _extreme_jvp(
 def _extreme_lower(hlo: str, identity: Any) -> Any:
     def lower(ctx: Any, x: str, *, axes: Any, keeps_nan: bool = True) -> Any:
         (aval,) = ctx.avals_in
-        may_lose = not keeps_nan and nan_extremes.suits_library(aval)
+        may_lose = not keeps_nan and nan_extremes.suits_plain_fold(aval, axes)
         if not may_lose and nan_extremes.loses_nan(ctx.platform, aval.dtype):
             return nan_extremes.emit_reduce(ctx, hlo, identity, x, axes)
         return families.emit_reduction(ctx, x, hlo, identity, axes)

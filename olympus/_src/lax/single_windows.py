@@ -194,9 +194,11 @@ def _add_window(total: Any, reads: Any, ct: Any, starts: Sequence[Any]) -> Any:
     whole, part = avals.aval_of(total), avals.aval_of(ct)
     if not _is_part(total, ct) or part.size * _SHARE > whole.size:
         return None
+    if reads.n_elements * _MEAN_SHARE > whole.size * reads.n:
+        return None
     if reads.is_repeated:
         least = _LARGE_REPEATED
-    elif reads.n <= _FEW or reads.n_elements * _MEAN_SHARE > whole.size * reads.n:
+    elif reads.n <= _FEW:
         return None
     else:
         least = _LARGE

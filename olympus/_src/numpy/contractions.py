@@ -516,10 +516,11 @@ def cross(
 
     if n == m == 2:
         return minor(0, 1)
-    out = stacking.stack([minor(1, 2), minor(2, 0), minor(0, 1)], len(shape))
+    # Components first, which the compiler vectorises: last, it writes them in turns.
+    out = stacking.stack([minor(1, 2), minor(2, 0), minor(0, 1)], 0)
     rank = len(shape) + 1
     return families.move_axis(
-        out, rank - 1, sizes.canonicalize_axis(axisc, rank, "numpy.cross axisc")
+        out, 0, sizes.canonicalize_axis(axisc, rank, "numpy.cross axisc")
     )
 
 

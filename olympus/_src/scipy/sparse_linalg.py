@@ -53,7 +53,7 @@ def _operator(name: str, what: str, operand: Any) -> Callable[[Any], Any]:
 
 
 class _Problem(NamedTuple):
-    """A system of equations in vectors, and the way back to the user's tree."""
+    """A system of equations in one array, and the way back to the user's tree."""
 
     matvec: Callable[[Any], Any]
     b: Any
@@ -63,7 +63,16 @@ class _Problem(NamedTuple):
     maxiter: int
 
 
-def _problem(name: str, A: Any, b: Any, x0: Any, M: Any, maxiter: Any) -> _Problem:
+def _problem(
+    name: str,
+    A: Any,
+    b: Any,
+    x0: Any,
+    M: Any,
+    maxiter: Any,
+    any_shape: bool = True,
+) -> _Problem:
+    """The system that a call is about: in a vector, or in one array of any shape."""
     where_ = f"scipy.sparse.linalg.{name}"
     leaves, structure = tree.tree_flatten(b)
     for x in leaves:
@@ -75,33 +84,48 @@ def _problem(name: str, A: Any, b: Any, x0: Any, M: Any, maxiter: Any) -> _Probl
     if x0 is not None:
         _check_like(where_, "x0", x0, leaves, structure)
     product = _operator(name, "A", A)
-    improve = _operator(name, "M", _as_is if M is None else M)
+    improve = None if M is None else _operator(name, "M", M)
     dtype = _common_dtype(leaves, A)
     b = structure.unflatten(
         [creation.asarray(x).astype(_own(x, dtype)) for x in leaves]
     )
-    vector, unravel = tree_raveling.ravel_pytree(b)
+    is_one = any_shape and len(leaves) == 1
+    ravel = _leaf_of if is_one else _ravel
+    unravel = (lambda x: structure.unflatten([x])) if is_one else _unraveling(b)
+    vector = ravel(b)
 
     def flat(function: Any, what: str) -> Callable[[Any], Any]:
         def apply(x: Any) -> Any:
             out = function(unravel(x))
             _check_like(where_, f"{what}()", out, leaves, structure)
-            return tree_raveling.ravel_pytree(out)[0].astype(aval_of(vector).dtype)
+            return ravel(out).astype(aval_of(vector).dtype)
 
         return apply
 
     start = creation.zeros_like(vector)
     if x0 is not None:
-        start = tree_raveling.ravel_pytree(x0)[0].astype(aval_of(vector).dtype)
+        start = ravel(x0).astype(aval_of(vector).dtype)
     size = aval_of(vector).size
     most = 10 * size if maxiter is None else operator.index(maxiter)
-    return _Problem(
-        flat(product, "matvec"), vector, start, flat(improve, "M"), unravel, most
-    )
+    precondition = _as_is if improve is None else flat(improve, "M")
+    return _Problem(flat(product, "matvec"), vector, start, precondition, unravel, most)
 
 
 def _as_is(x: Any) -> Any:
     return x
+
+
+def _leaf_of(x: Any) -> Any:
+    """The one array of a tree, as it is: XLA fuses less across changes of its shape."""
+    return creation.asarray(tree.tree_leaves(x)[0])
+
+
+def _ravel(x: Any) -> Any:
+    return tree_raveling.ravel_pytree(x)[0]
+
+
+def _unraveling(x: Any) -> Callable[[Any], Any]:
+    return tree_raveling.ravel_pytree(x)[1]
 
 
 def _common_dtype(leaves: list[Any], A: Any) -> Any:
@@ -218,8 +242,10 @@ def cg(
         bound = _squared_tolerance(b, tol, atol)
 
         def is_running(state: Any) -> Any:
-            _, r, _, _, k = state
-            return (_square(r) > bound) & (k < p.maxiter)
+            _, r, _, gamma, k = state
+            # Without a preconditioner it is the square already.
+            size = gamma.real if precondition is _as_is else _square(r)
+            return (size > bound) & (k < p.maxiter)
 
         def step(state: Any) -> Any:
             x, r, direction, gamma, k = state
@@ -370,7 +396,7 @@ def gmres(
             f"scipy.sparse.linalg.gmres: invalid solve_method {solve_method}, must be "
             "either 'incremental' or 'batched'"
         )
-    p = _problem("gmres", A, b, x0, M, maxiter)
+    p = _problem("gmres", A, b, x0, M, maxiter, any_shape=False)
     size = min(operator.index(restart), max(aval_of(p.b).size, 1))
     if size < 1:
         raise ValueError(
