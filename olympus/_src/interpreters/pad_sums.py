@@ -9,6 +9,7 @@ whole, as two halves are, of which the compiler would make both for each element
 from __future__ import annotations
 
 import bisect
+import functools
 import operator
 from collections.abc import Sequence
 from typing import Any, NamedTuple
@@ -74,17 +75,11 @@ def _join_windows(program: ir.Olympuspr) -> ir.Olympuspr:
     if not chains:
         return program
     writer = Rewriter()
-    for eqn in program.eqns:
-        if eqn not in chains:
-            writer.keep(eqn)
-            continue
-        parts = chains[eqn]
-        values = [writer.read(part.value) for part in parts]
-        aval = eqn.outvars[0].aval
-        value = writer.write(
-            eqn, lambda *xs, p=parts, a=aval: _put_together(xs, p, a), values
-        )
-        writer.replace(eqn, value)
+
+    def write_chain(eqn: ir.Eqn) -> Any:
+        return _write_parts(writer, eqn, chains[eqn])
+
+    writer.write_equations(program.eqns, dict.fromkeys(chains, write_chain))
     return writer.finish(program)
 
 
@@ -192,21 +187,18 @@ def _has_pads(program: ir.Olympuspr) -> bool:
 
 def _merge(program: ir.Olympuspr) -> ir.Olympuspr:
     sums = _Sums(program)
-    sums_of_parts: dict[ir.Eqn, Any] = {}
+    writer = Rewriter()
+    changes: dict[ir.Eqn, Any] = {}
     for eqn in sums.eqns:
-        terms = sums.terms(eqn)
+        terms, inner = sums.terms(eqn)
         groups = _group(map(sums.part_of, terms)) if terms else []
         if groups:
-            sums_of_parts[eqn] = terms, groups
-    if not sums_of_parts:
+            changes.update(dict.fromkeys([*inner, *sums.pads_of(groups)]))
+            changes[eqn] = functools.partial(_write, writer, terms, groups)
+    if not changes:
         return program
-    writer = Rewriter()
-    for eqn in program.eqns:
-        if eqn in sums_of_parts:
-            _write(writer, eqn, *sums_of_parts[eqn])
-        else:
-            writer.keep(eqn)
-    return writer.finish(program)
+    writer.write_equations(program.eqns, changes)
+    return writer.finish(program, are_needed=True)
 
 
 class _Sums:
@@ -220,34 +212,44 @@ class _Sums:
         kinds = add_any_p, pad_p
         makers = [eqn for eqn in program.eqns if eqn.primitive in kinds]
         self.eqns = [eqn for eqn in makers if eqn.primitive is add_any_p]
-        self._makers = {v: eqn for eqn in makers for v in eqn.outvars}
-        self._readers = rewriting.readers_of(program, self._makers)
+        self._makers = {eqn.outvars[0]: eqn for eqn in makers}
+        self._n_readers = ir.count_readers(program)
+        self._added = {v for eqn in self.eqns if _is_sum(eqn) for v in eqn.invars}
 
-    def terms(self, eqn: ir.Eqn) -> list[Any]:
-        """The values that a sum adds; none where another sum adds it."""
+    def terms(self, eqn: ir.Eqn) -> tuple[list[Any], list[ir.Eqn]]:
+        """The values that a sum adds, and the sums of which it does; none of both where
+        another sum adds it.
+        """
+        terms: list[Any] = []
+        inner: list[ir.Eqn] = []
         if not _is_sum(eqn) or self._is_inner(eqn):
-            return []
-        terms, left = [], eqn.invars[::-1]
+            return terms, inner
+        left = eqn.invars[::-1]
         while left:
             v = left.pop()
             maker = self._makers.get(v)
             if maker is not None and _is_sum(maker) and self._is_inner(maker):
+                inner.append(maker)
                 left.extend(maker.invars[::-1])
             else:
                 terms.append(v)
-        return terms
+        return terms, inner
 
     def _is_inner(self, eqn: ir.Eqn) -> bool:
         """Whether only another sum reads a result."""
-        readers = self._readers.get(eqn.outvars[0], [])
-        return len(readers) == 1 and readers[0] is not None and _is_sum(readers[0])
+        (out,) = eqn.outvars
+        return out in self._added and self._n_readers[out] == 1
 
     def part_of(self, v: Any) -> _Part | None:
         """How a value is zero but for a part, along one axis."""
         eqn = self._makers.get(v)
-        if eqn is None or eqn.primitive is not pad_p or len(self._readers[v]) > 1:
+        if eqn is None or eqn.primitive is not pad_p or self._n_readers[v] > 1:
             return None
         return _pad_part(eqn)
+
+    def pads_of(self, groups: Sequence[Sequence[_Part]]) -> list[ir.Eqn]:
+        """The equations that make arrays of parts."""
+        return [self._makers[part.term] for group in groups for part in group]
 
 
 def _pad_part(eqn: ir.Eqn) -> _Part | None:
@@ -301,23 +303,27 @@ def _is_whole(row: Sequence[_Part]) -> bool:
 
 def _write(
     writer: Rewriter,
-    eqn: ir.Eqn,
     terms: Sequence[Any],
     groups: Sequence[Sequence[_Part]],
-) -> None:
-    """Writes a sum: of groups of parts, and the terms that are in none."""
-    aval = eqn.outvars[0].aval
+    eqn: ir.Eqn,
+) -> Any:
+    """Writes a sum: of groups of parts, and the terms that are in none; its value."""
     grouped = {part.term for group in groups for part in group}
     values = [writer.read(v) for v in terms if v not in grouped]
-    for group in groups:
-        parts = [writer.read(part.value) for part in group]
-        values.append(
-            writer.write(eqn, lambda *xs, g=group: _put_together(xs, g, aval), parts)
-        )
+    values += [_write_parts(writer, eqn, group) for group in groups]
     total = values[0]
     for value in values[1:]:
-        total = writer.write(eqn, add_any_p.bind, [total, value])
-    writer.replace(eqn, total)
+        total = writer.apply(eqn, add_any_p, [total, value])
+    return total
+
+
+def _write_parts(writer: Rewriter, eqn: ir.Eqn, group: Sequence[_Part]) -> Any:
+    """Writes the whole of parts in their order, in place of an equation; its value."""
+    aval = eqn.outvars[0].aval
+    values = [writer.read(part.value) for part in group]
+    if _is_whole(group):
+        return writer.apply(eqn, concatenate_p, values, dimension=group[0].axis)
+    return writer.write(eqn, lambda *xs: _put_together(xs, group, aval), values)
 
 
 def _put_together(xs: Sequence[Any], group: Sequence[_Part], aval: Any) -> Any:

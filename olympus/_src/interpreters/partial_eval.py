@@ -449,23 +449,13 @@ def dce_olympuspr(
     dead = {v for v, is_live in rows if not is_live and refs.is_ref_type(v.aval)}
     outvars = [v for v, used in zip(program.outvars, used_outputs, strict=True) if used]
     needed = set(outvars)  # literals too, which nobody asks for
-    live_eqns: list[ir.Eqn] = []
-    has_effects = False
-    for eqn in reversed(program.eqns):
-        if needed.isdisjoint(eqn.outvars) and (
-            not eqn.effects or _changes_only(eqn, dead - needed)
-        ):
-            continue
-        if eqn.primitive.dce is not None:
-            small_eqn = _dce_equation(eqn, [v in needed for v in eqn.outvars])
-            if small_eqn is None:
-                continue
-            eqn = small_eqn
-        if eqn.effects:
-            has_effects = True
-        live_eqns.append(eqn)
-        needed.update(eqn.invars)
-    live_eqns.reverse()
+    is_plain = not any(p.dce for p in ir.primitives_of(program))
+    is_plain = is_plain and not any(map(_effects, program.eqns))
+    removed: list[ir.Eqn] = []
+    if is_plain:
+        live_eqns = _find_live(program.eqns, needed, removed)
+    else:
+        live_eqns = _dce_equations(program.eqns, needed, dead)
     keep = [
         v in needed or force
         for v, force in zip(program.invars, instantiate, strict=True)
@@ -484,10 +474,65 @@ def dce_olympuspr(
         invars,
         outvars,
         live_eqns,
-        effects=None if has_effects else effects.no_effects,
+        effects=effects.no_effects if is_plain else None,
         debug_info=debug,
     )
+    if is_plain:
+        ir.inherit_primitives(small, program, removed=removed)
     return ir.inherit_programs(small, program), keep
+
+
+def _find_live(
+    eqns: Sequence[ir.Eqn], needed: set[Any], removed: list[ir.Eqn]
+) -> list[ir.Eqn]:
+    """The equations that are needed, where none has a rule of its own, or an effect.
+
+    Args:
+      eqns: all of them.
+      needed: the values that are needed; takes the operands of those equations.
+      removed: takes the others.
+    """
+    live: list[ir.Eqn] = []
+    # Each program that is lowered comes through here.
+    is_unused, need = needed.isdisjoint, needed.update
+    for eqn in reversed(eqns):
+        if is_unused(eqn.outvars):
+            removed.append(eqn)
+        else:
+            live.append(eqn)
+            need(eqn.invars)
+    live.reverse()
+    return live
+
+
+def _dce_equations(
+    eqns: Sequence[ir.Eqn], needed: set[Any], dead: set[Any]
+) -> list[ir.Eqn]:
+    """The same for any equations, by their rules.
+
+    Args:
+      eqns: all of them.
+      needed: the values that are needed; takes the operands of those equations.
+      dead: refs that nothing reads after the program.
+    """
+    live: list[ir.Eqn] = []
+    for eqn in reversed(eqns):
+        if needed.isdisjoint(eqn.outvars) and (
+            not eqn.effects or _changes_only(eqn, dead - needed)
+        ):
+            continue
+        if eqn.primitive.dce is not None:
+            small_eqn = _dce_equation(eqn, [v in needed for v in eqn.outvars])
+            if small_eqn is None:
+                continue
+            eqn = small_eqn
+        live.append(eqn)
+        needed.update(eqn.invars)
+    live.reverse()
+    return live
+
+
+_effects = operator.attrgetter("effects")
 
 
 def _as_flags(flags: bool | Sequence[bool], variables: Sequence[Any]) -> Sequence[bool]:
@@ -624,25 +669,34 @@ def _write_expanded(program: ir.Olympuspr, target: _Target) -> ir.Olympuspr:
     holders = ir.equations_with_programs(program)
     if not replaceable and not holders:  # as of most programs of elementwise operations
         return program
+    stays: set[Any] = set()  # operations, parameters and types that are not replaced
+    functions: dict[int, Any] = {}  # that are lowered in place of equations
+    inner: dict[int, ir.Eqn] = {}  # equations with replacements in their programs
+    at = [i for i, eqn in enumerate(program.eqns) if eqn.primitive in replaceable]
+    for i in at:
+        function = _find_replacement(program.eqns[i], target, stays)
+        if function is not None:
+            functions[i] = function
+    for i, eqn in holders.items():
+        if i not in functions:
+            expanded_eqn = _expand_inside(eqn, target)
+            if expanded_eqn is not eqn:
+                inner[i] = expanded_eqn
+    if not functions and not inner:
+        return program
     eqns: list[ir.Eqn] = []
     # What is read in place of the results of equations that were replaced.
     env: dict[Any, Any] = {}
-    stays: set[Any] = set()  # operations, parameters and types that are not replaced
+    reads_none_of = env.keys().isdisjoint
     for i, eqn in enumerate(program.eqns):
-        kept = eqn
-        if env and not env.keys().isdisjoint(eqn.invars):
-            kept = eqn.replace(invars=[env.get(v, v) for v in eqn.invars])
-        p = eqn.primitive
-        function = None
-        if p in replaceable:
-            function = _find_replacement(kept, target, stays)
-        if function is None:
-            eqns.append(_expand_inside(kept, target) if i in holders else kept)
-            continue
-        outs = _write_replacement(kept, function, target, eqns)
-        env.update(zip(eqn.outvars, outs, strict=True))
-    if len(eqns) == len(program.eqns) and all(map(operator.is_, eqns, program.eqns)):
-        return program
+        eqn = inner.get(i, eqn)
+        if not reads_none_of(eqn.invars):
+            eqn = eqn.replace(invars=[env.get(v, v) for v in eqn.invars])
+        if i in functions:
+            outs = _write_replacement(eqn, functions[i], target, eqns)
+            env.update(zip(eqn.outvars, outs, strict=True))
+        else:
+            eqns.append(eqn)
     outvars = [env.get(v, v) for v in program.outvars]
     expanded = program.replace(eqns=eqns, outvars=outvars)
     if config.enable_checks.value:
