@@ -551,7 +551,7 @@ def _find_repeated_work(program: ir.Olympuspr) -> bool | None:
     if n < _FEW:
         return None
     if _count_unfused(program) < _UNFUSED:
-        budgets = {False: _REPEATS * n + _SLACK}
+        budgets: dict[bool, float] = {False: _REPEATS * n + _SLACK}
     else:
         budgets = {
             False: _REPEATS_BETWEEN * n + _SLACK_BETWEEN,

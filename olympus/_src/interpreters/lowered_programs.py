@@ -13,6 +13,7 @@ from olympus._src.interpreters import (
     constant_warnings,
     discharge,
     donation_warnings,
+    embedding,
     equal_elements,
     equal_rows,
     fusion_limits,
@@ -231,7 +232,8 @@ def _lower(
         out_avals = [a if s is None else a.update(sharding=s) for a, s in rows]
         device = division.devices[0]
     device = device if committed else first
-    program, consts = partial_eval.embed_scalars(program, consts)
+    if consts:
+        program, consts = embedding.embed_scalars(program, consts)
     n_consts = len(consts)
     is_divided = division is not None
     whole = _expand(program, platform, is_divided)
@@ -264,7 +266,7 @@ def _lower(
     # An array that is donated to a function that captured it must stay a constant.
     if arrays and division is None and not is_absent and not any(donated):
         with lift_guards():  # it reads them on the host
-            limited, arrays = partial_eval.embed_arrays(limited, arrays)
+            limited, arrays = embedding.embed_arrays(limited, arrays)
     shared = output_aliases(limited, len(arrays), donated, kept, ref_use)
     if any(donated):
         _warn_of_donated(limited, name, len(arrays), donated, kept, ref_use, shared)

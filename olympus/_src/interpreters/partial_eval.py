@@ -31,6 +31,7 @@ from olympus._src.foundation import (
     source_info,
     vocabulary,
 )
+from olympus._src.interpreters import embedding
 
 current = trace.current
 _new = object.__new__
@@ -142,7 +143,7 @@ class DynamicOlympusprTrace(trace.Trace):
         # Libraries written for JAX count the constants of a program.
         is_constant = vocabulary.is_jax() and kind in array_type.concrete_types()
         is_constant = is_constant and id(x) not in self._numbers
-        if not aval.shape and _literal_dtype(aval.dtype) and not is_constant:
+        if not aval.shape and dtypes.has_numbers(aval.dtype) and not is_constant:
             value = np.asarray(x).astype(aval.dtype)[()]
             return ir.Literal(_weak(value) if aval.weak_type else value, aval)
         return self.const(x, aval)
@@ -338,10 +339,6 @@ def find_recorder() -> DynamicOlympusprTrace | None:
             return ancestor
         ancestor = ancestor.parent
     return None
-
-
-def _literal_dtype(dtype: Any) -> bool:
-    return not isinstance(dtype, dtypes.ExtendedDType) and dtype.itemsize > 0
 
 
 # -- tracing a function ---------------------------------------------------------------
@@ -742,7 +739,7 @@ def _write_replacement(
     info = ir.DebugInfo("expansion", "program")
     traced, consts = trace_to_olympuspr(run, [v.aval for v in operands], info)
     if consts:
-        traced = _write_in_place(traced, consts)
+        traced = embedding.write_in_place(traced, consts)
     order = frozenset(effects.ordered(eqn.effects))
     if order:
         ordered = [_keep_order(e, order, inside=True) for e in traced.eqns]
@@ -751,100 +748,6 @@ def _write_replacement(
     env: dict[Any, Any] = dict(zip(traced.invars, operands, strict=True))
     eqns += [e.replace(invars=[env.get(v, v) for v in e.invars]) for e in traced.eqns]
     return [env.get(v, v) for v in traced.outvars]
-
-
-def embed_scalars(
-    program: ir.Olympuspr, consts: Sequence[Any]
-) -> tuple[ir.Olympuspr, list[Any]]:
-    """The program with single numbers among its constants where it reads them.
-
-    The compiler folds what it knows.
-
-    Returns:
-      The program, and the constants that are left.
-    """
-    pairs = list(zip(program.constvars, consts, strict=True))
-    is_scalar = [_is_scalar(v.aval) and _is_concrete(x) for v, x in pairs]
-    if not any(is_scalar):
-        return program, list(consts)
-    flags = list(zip(pairs, is_scalar, strict=True))
-    scalars = [pair for pair, flag in flags if flag]
-    others = [pair for pair, flag in flags if not flag]
-    embedded = _write_in_place(
-        program.replace(constvars=[v for v, _ in scalars]), [x for _, x in scalars]
-    )
-    return embedded.replace(constvars=[v for v, _ in others]), [x for _, x in others]
-
-
-def embed_arrays(
-    program: ir.Olympuspr, consts: Sequence[Any]
-) -> tuple[ir.Olympuspr, list[Any]]:
-    """The program with small arrays among its first inputs where it reads them.
-
-    The compiler computes ahead what follows from them alone.
-
-    Args:
-      program: its first inputs are constants.
-      consts: their values, on one device.
-
-    Returns:
-      The program, and the constants that are left as its first inputs.
-    """
-    n = len(consts)
-    pairs = list(zip(program.invars[:n], consts, strict=True))
-    small = [v for v, x in pairs if _is_small(v.aval) and _is_concrete(x)]
-    if not small or sum(_bytes_of(v.aval) for v in small) > _MOST_EMBEDDED:
-        return program, list(consts)
-    embedded = _write_in_place(
-        program.replace(constvars=small), [x for v, x in pairs if v in small]
-    )
-    left = [(v, x) for v, x in pairs if v not in small]
-    invars = [*[v for v, _ in left], *program.invars[n:]]
-    embedded = embedded.replace(invars=invars, debug_info=None)
-    return embedded, [x for _, x in left]
-
-
-# Text of so many bytes is quickly written and read. Larger arrays stay arguments:
-# programs that differ in nothing else then share an executable.
-_SMALL_BYTES = 1 << 12
-_MOST_EMBEDDED = 1 << 16
-
-
-def _is_small(aval: Any) -> bool:
-    if type(aval) is not avals_.ShapedArray or not _is_number(aval):
-        return False
-    return _bytes_of(aval) <= _SMALL_BYTES
-
-
-def _bytes_of(aval: Any) -> int:
-    size: int = aval.size * aval.dtype.itemsize
-    return size
-
-
-def _is_scalar(aval: Any) -> bool:
-    return type(aval) is avals_.ShapedArray and not aval.shape and _is_number(aval)
-
-
-def _is_number(aval: Any) -> bool:
-    return _literal_dtype(aval.dtype) and aval.explicit is None and not aval.vma
-
-
-def _is_concrete(x: Any) -> bool:
-    return type(x) in array_type.concrete_types() and not x.is_deleted()
-
-
-def _write_in_place(program: ir.Olympuspr, consts: Sequence[Any]) -> ir.Olympuspr:
-    """The program with constants in place: arrays that a rule closes over."""
-    literals: dict[Any, Any] = {
-        v: ir.Literal(np.asarray(x), v.aval)
-        for v, x in zip(program.constvars, consts, strict=True)
-    }
-    eqns = [
-        eqn.replace(invars=[literals.get(v, v) for v in eqn.invars])
-        for eqn in program.eqns
-    ]
-    outvars = [literals.get(v, v) for v in program.outvars]
-    return program.replace(constvars=(), eqns=eqns, outvars=outvars)
 
 
 def _keep_order(eqn: ir.Eqn, order: frozenset[Any], inside: bool) -> ir.Eqn:
