@@ -1,5 +1,6 @@
 """Programs: printing, checking, evaluating, removing dead code."""
 
+import collections
 import gc
 import weakref
 
@@ -7,8 +8,9 @@ import numpy as np
 import pytest
 
 import olympus
+import olympus.numpy as jnp
 from olympus._src.core import avals, checker, ir, primitive, printer
-from olympus._src.interpreters import partial_eval
+from olympus._src.interpreters import fusion_limits, pad_sums, partial_eval
 from olympus._src.lax import elementwise as lax
 from olympus._src.lax import families
 
@@ -67,6 +69,23 @@ def test_avals_of_values():
     for bad in ("text", None, object(), np.array(["a"])):
         with pytest.raises(TypeError, match="not a valid olympus"):
             avals.aval_of(bad)
+
+
+def test_a_rule_for_values_holds_from_when_it_is_given():
+    class Value:
+        aval = f32
+
+    assert avals.aval_of(Value()) is f32  # now known to have its type as an attribute
+    avals.register_aval(Value, lambda _: scalar)
+    try:
+        assert avals.aval_of(Value()) is scalar
+        avals.register_typed(Value)
+        assert avals.aval_of(Value()) is f32
+        assert avals.aval_rules()[Value](Value()) is f32
+    finally:
+        avals.forget_aval(Value)
+    assert avals.aval_of(Value()) is f32
+    assert Value not in avals.aval_rules()
 
 
 # -- printing --------------------------------------------------------------------------
@@ -217,6 +236,53 @@ def test_dead_code_goes_inside_jit():
     assert kept == [True, False]
     assert "cos" not in str(small)
     checker.check_olympuspr(small)
+
+
+def _assert_known_is_true(program):
+    counts = collections.Counter(eqn.primitive for eqn in program.eqns)
+    assert dict(ir.primitives_of(program)) == dict(counts)
+    reads = [v for eqn in program.eqns for v in eqn.invars] + program.outvars
+    assert dict(ir.count_readers(program)) == dict(collections.Counter(reads))
+    types = {v.aval for eqn in program.eqns for v in eqn.outvars}
+    assert ir.result_types(program) == types
+    holders = [i for i, e in enumerate(program.eqns) if [*ir.subprograms(e.params)]]
+    assert [*ir.equations_with_programs(program)] == holders
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_what_is_kept_of_a_program_is_true_of_those_made_of_it(seed):
+    rng = np.random.default_rng(seed)
+    inner = olympus.jit(lambda x: (x * 2.0, jnp.sin(x)))
+
+    def step(xs):
+        x, y = (xs[i] for i in rng.integers(0, len(xs), 2))
+        kind = rng.integers(6 if seed % 2 else 5)
+        if kind == 5:
+            return inner(x)[0] + y
+        return (x + y, x * y, jnp.sin(x), x.sum(1, keepdims=True) / y, x @ y)[kind]
+
+    def f(x):
+        xs = [x]
+        for _ in range(60):
+            xs.append(step(xs))
+        parts = [xs[-1][i : i + 3] for i in range(0, 9, 3)]
+        return sum(jnp.sin(part).sum() * i for i, part in enumerate(parts)), xs[30]
+
+    gradient = olympus.grad(lambda x: f(x)[0])
+    closed = olympus.make_olympuspr(lambda x: (gradient(x), f(x)))(
+        np.ones((9, 9), np.float32)
+    )
+    program = closed.olympuspr
+    _assert_known_is_true(program)
+    for used in ([True, False, False], [False, True, True], [True, True, False]):
+        small, _ = partial_eval.dce_olympuspr(program, used)
+        _assert_known_is_true(small)
+        expanded = partial_eval.expand(small, "cpu")
+        _assert_known_is_true(expanded)
+        merged = pad_sums.merge(expanded)
+        _assert_known_is_true(merged)
+        assert merged is partial_eval.dce_olympuspr(merged, True, True)[0]
+        _assert_known_is_true(fusion_limits.limit(merged, "cpu"))
 
 
 # -- primitives ------------------------------------------------------------------------

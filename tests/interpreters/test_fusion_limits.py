@@ -8,6 +8,7 @@ import pytest
 import olympus
 import olympus.numpy as jnp
 from olympus import lax, nn
+from olympus._src.core import ir
 from olympus._src.interpreters import fusion_limits, partial_eval
 from olympus._src.runtime import build_options
 
@@ -395,11 +396,12 @@ def test_the_bound_of_operations_is_one(f, sums_repeat):
         f = functools.partial(random_program, np.random.default_rng(f))
     program = olympus.make_olympuspr(f)(np.ones((9, 9), np.float32)).olympuspr
     program = partial_eval.dce_olympuspr(program, True)[0]
-    n_readers = fusion_limits._count_readers(program)
+    n_readers = ir.count_readers(program)
     fusion = fusion_limits._Fusion(program, n_readers, sums_repeat)
     at_most = [fusion.sizes[v] for v in fusion.roots()]
     for budget in np.geomspace(10, 1e5, 200):
-        if fusion_limits._is_within(program, budget, sums_repeat):
+        budgets = {False: budget, True: budget}
+        if sums_repeat in fusion_limits._find_within(program, budgets):
             assert sum(at_most) <= budget
             assert max(at_most) <= fusion_limits._LARGEST
 

@@ -141,6 +141,45 @@ def test_real_numbers_have_real_gradients_of_products_with_complex_ones():
     np.testing.assert_array_equal(imaginary, z.imag)
 
 
+@pytest.mark.parametrize("seed", range(8))
+def test_cotangents_of_products_along_any_axes(seed):
+    rng = np.random.default_rng(seed)
+    n_batch, n_contracted, n_x, n_y = rng.integers(0, 3, 4)
+    names = "abcdefgh"
+    shared, own = names[: n_batch + n_contracted], names[n_batch + n_contracted :]
+    size = {name: int(n) for name, n in zip(names, rng.integers(1, 4, 8), strict=True)}
+    x_names = "".join(rng.permutation([*shared, *own[:n_x]]))
+    y_names = "".join(rng.permutation([*shared, *own[n_x : n_x + n_y]]))
+    order = rng.permutation([*shared])
+    batch, contracted = order[:n_batch], order[n_batch:]
+    dims = tuple(
+        [
+            tuple([tuple([x.index(n) for n in axes]) for x in (x_names, y_names)])
+            for axes in (contracted, batch)
+        ]
+    )
+    x, y = (
+        rng.integers(-4, 5, [size[n] for n in operand]).astype(np.float32)
+        for operand in (x_names, y_names)
+    )
+    out_names = "".join(
+        [
+            *batch,
+            *[n for n in x_names if n not in shared],
+            *[n for n in y_names if n not in shared],
+        ]
+    )
+    out, pull = olympus.vjp(lambda x, y: lax.dot_general(x, y, dims), x, y)
+    ct = rng.integers(-4, 5, out.shape).astype(np.float32)
+    x_ct, y_ct = pull(ct)
+    expected = np.einsum(f"{x_names},{y_names}->{out_names}", x, y)
+    np.testing.assert_array_equal(out, expected)
+    expected = np.einsum(f"{out_names},{y_names}->{x_names}", ct, y)
+    np.testing.assert_array_equal(x_ct, expected)
+    expected = np.einsum(f"{out_names},{x_names}->{y_names}", ct, x)
+    np.testing.assert_array_equal(y_ct, expected)
+
+
 def test_sums_of_integers_are_not_made_narrower():
     x = np.ones(3, np.int32)
     with pytest.raises(TypeError, match="preferred_element_type must not be narrower"):

@@ -7,6 +7,7 @@ identity, and a cache keyed by avals costs one pointer comparison for each.
 from __future__ import annotations
 
 import collections
+import operator
 import threading
 import weakref
 from collections.abc import Callable
@@ -414,6 +415,8 @@ def _intern(
             aval.shape, aval.dtype, aval.weak_type = shape, dtype, weak_type
             aval.vma = vma
             aval.explicit = explicit
+            if explicit is not None:
+                _State.divided = True
             aval.ndim = len(shape)
             aval.size = sizes.product(shape)
             aval._short = aval._mlir = aval._tangent = None
@@ -450,7 +453,14 @@ _aval_rules: dict[type, Callable[[Any], AbstractValue]] = {}
 
 def register_aval(kind: type, rule: Callable[[Any], AbstractValue]) -> None:
     """Says what the aval of values of type `kind` is (a late-binding hook)."""
+    _typed.discard(kind)
     _aval_rules[kind] = rule
+
+
+def register_typed(kind: type) -> None:
+    """Says that values of type `kind` have their aval as an attribute `aval`."""
+    _aval_rules[kind] = operator.attrgetter("aval")
+    _typed.add(kind)
 
 
 def aval_rules() -> dict[type, Callable[[Any], AbstractValue]]:
@@ -461,6 +471,7 @@ def aval_rules() -> dict[type, Callable[[Any], AbstractValue]]:
 def forget_aval(kind: type) -> None:
     """Takes back what `register_aval` said of a type."""
     del _aval_rules[kind]
+    _typed.discard(kind)
 
 
 def aval_of(x: Any) -> Any:
@@ -470,22 +481,32 @@ def aval_of(x: Any) -> Any:
       TypeError: `x` is none of those.
     """
     kind = type(x)
+    if kind in _typed:
+        return x.aval
     rule = _aval_rules.get(kind)
     if rule is not None:
         return rule(x)
-    if kind in _tracer_types:
-        return x.aval
     try:
         aval = x.aval
     except AttributeError:
         return _inherited_rule(x)(x)
     if not isinstance(aval, AbstractValue):  # JAX's, which refuses what it traces
         return numpy_aval(np.asarray(x))
-    _tracer_types.add(kind)  # found at once the next time
+    _typed.add(kind)  # found at once the next time
     return aval
 
 
-_tracer_types: set[type[Any]] = set()  # of values that have an `aval` of olympus
+# Types of values that have an `aval` of olympus: arrays, refs and tracers.
+_typed: set[type[Any]] = set()
+
+
+class _State:
+    divided = False
+
+
+def are_divided() -> bool:
+    """Whether there has been a type that explicit axes of a mesh divide."""
+    return _State.divided
 
 
 def count_bytes(aval: Any) -> Any:

@@ -521,6 +521,11 @@ def _concrete_dtype(dtype: Any, fun_name: str) -> Any:
 # --- dtypes of values ---
 
 
+def has_numbers(dtype: Any) -> bool:
+    """Whether values of a dtype are numbers or booleans, and not keys, or nothing."""
+    return not isinstance(dtype, ExtendedDType) and dtype.itemsize > 0
+
+
 def is_python_scalar(x: Any) -> bool:
     """Whether `x` is a Python number or boolean, so its dtype is weak."""
     return type(x) in python_scalar_dtypes or (

@@ -466,6 +466,38 @@ def primitives_of(program: Olympuspr) -> Mapping[Any, int]:
     return counts
 
 
+def count_readers(program: Olympuspr) -> Mapping[Any, int]:
+    """How often each value is read, by results too; literals are among them."""
+    counts: Mapping[Any, int] = program.derived("reads", _count_reads)
+    return counts
+
+
+def _count_reads(program: Olympuspr) -> Mapping[Any, int]:
+    counts = collections.Counter(operands(program))
+    counts.update(program.outvars)
+    return counts
+
+
+def inherit_primitives(
+    program: Olympuspr,
+    source: Olympuspr,
+    removed: Iterable[Eqn] = (),
+    added: Iterable[Eqn] = (),
+) -> None:
+    """Counts the primitives of a program by those of one that it was made of.
+
+    Args:
+      program: has the equations of the other one, of the same primitives, except for
+        some.
+      source: the other one.
+      removed, added: the equations that only one of them has.
+    """
+    counts = collections.Counter(primitives_of(source))
+    counts.subtract(map(_primitive, removed))
+    counts.update(map(_primitive, added))
+    program.derived("primitives", lambda _: +counts)  # those that are there
+
+
 def has_operation(program: Olympuspr, *names: str) -> bool:
     """Whether a program, or one within it, has an operation of one of some names."""
     if any(p.name in names for p in primitives_of(program)):

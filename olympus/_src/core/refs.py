@@ -403,7 +403,7 @@ class Ref:
         )
 
 
-avals.register_aval(Ref, lambda x: x.aval)
+avals.register_typed(Ref)
 
 
 def not_an_array(aval: Any, what: str) -> TypeError:

@@ -211,6 +211,10 @@ class BoundedBytes(Bounded):
             self.total_bytes = 0
 
 
+# Whose values are equal where they are the same.
+_EXACT = frozenset((int, bool, str, type(None)))
+
+
 def exact(value: Any) -> Any:
     """A key that only values of one type and one meaning share.
 
@@ -218,6 +222,8 @@ def exact(value: Any) -> Any:
     are not programs for the others. Values of other classes are compared by `==`.
     """
     kind = type(value)
+    if kind in _EXACT:
+        return kind, value
     if kind is float:
         return kind, value.hex()
     if kind is complex:

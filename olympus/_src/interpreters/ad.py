@@ -15,7 +15,7 @@ from typing import Any
 from olympus._src.core import array_type, dtypes, ir, primitive, refs, scopes, trace
 from olympus._src.core import avals as avals_
 from olympus._src.core.symbolic_values import Linear, Reads, Zero
-from olympus._src.foundation import config, errors, source_info
+from olympus._src.foundation import errors, source_info
 from olympus._src.interpreters import discharge, partial_eval, residuals
 from olympus._src.lax import families, sharding_constraints
 
@@ -50,7 +50,7 @@ class JVPTracer(trace.Tracer):
 
 def _is_divided(x: Any) -> bool:
     """Whether explicit axes of a mesh divide an array; refs have no tangents."""
-    aval = getattr(x, "aval", None)
+    aval = getattr(x, "aval", None) if avals_.are_divided() else None
     return getattr(aval, "explicit", None) is not None and not refs.is_ref_type(aval)
 
 
@@ -95,7 +95,7 @@ class JVPTrace(trace.Trace):
                 out, out_tangents = self.rule(p, primals, tangents, params)
             if p.multiple_results:
                 out_tangents = _give_tangent_types(out, out_tangents)
-            elif _is_divided(out):
+            elif type(out_tangents) is not Zero and _is_divided(out):
                 (out_tangents,) = _give_tangent_types([out], [out_tangents])
         finally:
             current.trace = self
@@ -488,10 +488,10 @@ def _cotangent_type(aval: Any) -> Any:
 def _accumulate(pending: dict[Any, Any], v: Any, ct: Any) -> None:
     if ct is None or type(ct) is Zero or type(v) is ir.Literal:
         return
-    aval = v.aval
-    explicit = getattr(getattr(ct, "aval", None), "explicit", None)
-    if explicit is not None or aval.explicit is not None:
-        ct = _give_cotangent_type(ct, aval)
+    if avals_.are_divided():
+        explicit = getattr(getattr(ct, "aval", None), "explicit", None)
+        if explicit is not None or v.aval.explicit is not None:
+            ct = _give_cotangent_type(ct, v.aval)
     total = pending.get(v)
     pending[v] = ct if total is None else families.add_tangents(total, ct)
 

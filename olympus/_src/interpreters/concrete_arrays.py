@@ -40,7 +40,7 @@ Shard = array_.Shard
 lift_guards = guards.lift
 several_devices = client.several_devices
 array_type.register_concrete(ArrayImpl)
-avals_.register_aval(ArrayImpl, lambda x: x.aval)
+avals_.register_typed(ArrayImpl)
 # JAX's own arrays, in a process that has both, are values of the host as NumPy's are.
 avals_.register_aval(versions.JaxlibArray, avals_.numpy_aval)
 

@@ -60,17 +60,16 @@ def hide_positions(program: ir.Olympuspr) -> ir.Olympuspr:
         return program
     writer = Rewriter()
     held: dict[Any, Any] = {}  # numbers behind barriers
-    for eqn in program.eqns:
-        if eqn in cuts:
-            shape, start = eqn.outvars[0].aval.shape, cuts[eqn]
-            value = writer.write(
-                eqn, lambda x, s=shape, at=start: _cut(x, s, at), [eqn.invars[0]]
-            )
-            writer.replace(eqn, value)
-        elif eqn in steps:
-            writer.replace(eqn, _write_step(writer, eqn, held))
-        else:
-            writer.keep(eqn)
+
+    def write_cut(eqn: ir.Eqn) -> Any:
+        shape, start = eqn.outvars[0].aval.shape, cuts[eqn]
+        return writer.write(eqn, lambda x: _cut(x, shape, start), [eqn.invars[0]])
+
+    def write_step(eqn: ir.Eqn) -> Any:
+        return _write_step(writer, eqn, held)
+
+    changes = {**dict.fromkeys(steps, write_step), **dict.fromkeys(cuts, write_cut)}
+    writer.write_equations(program.eqns, changes)
     return writer.finish(program)
 
 
@@ -124,7 +123,7 @@ def _write_step(writer: Rewriter, eqn: ir.Eqn, held: dict[Any, Any]) -> Any:
                 eqn, lambda n=number: optimization_barrier_p.bind(n)[0], []
             )
         operands.append(held[key])
-    return writer.write(eqn, lambda *xs: add_p.bind(*xs, **eqn.params), operands)
+    return writer.apply(eqn, add_p, operands, **eqn.params)
 
 
 # -- parts of arguments ----------------------------------------------------------------

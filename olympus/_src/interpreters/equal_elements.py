@@ -39,21 +39,22 @@ def _multiply(program: ir.Olympuspr) -> ir.Olympuspr:
         for eqn in program.eqns
         if eqn.primitive is broadcast_in_dim_p
     }
+    sums = [
+        eqn
+        for eqn in program.eqns
+        if eqn.primitive is cumsum_p and _sums_equal_elements(eqn, spread)
+    ]
+    if not sums:
+        return program
     writer = Rewriter()
-    changes = False
-    for eqn in program.eqns:
-        if eqn.primitive is cumsum_p and _sums_equal_elements(eqn, spread):
-            axis, reverse = eqn.params["axis"], eqn.params["reverse"]
-            value = writer.write(
-                eqn,
-                lambda x, axis=axis, reverse=reverse: _multiples(x, axis, reverse),
-                [writer.read(eqn.invars[0])],
-            )
-            writer.replace(eqn, value)
-            changes = True
-        else:
-            writer.keep(eqn)
-    return writer.finish(program) if changes else program
+
+    def write_product(eqn: ir.Eqn) -> Any:
+        axis, reverse = eqn.params["axis"], eqn.params["reverse"]
+        x = writer.read(eqn.invars[0])
+        return writer.write(eqn, lambda x: _multiples(x, axis, reverse), [x])
+
+    writer.write_equations(program.eqns, dict.fromkeys(sums, write_product))
+    return writer.finish(program)
 
 
 def _sums_equal_elements(eqn: ir.Eqn, spread: dict[Any, ir.Eqn]) -> bool:

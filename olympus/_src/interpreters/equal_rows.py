@@ -370,11 +370,11 @@ def _write(
     program: ir.Olympuspr, joined: dict[ir.Eqn, _Cut | _Alike], kept: set[ir.Eqn]
 ) -> ir.Olympuspr:
     writer = _Writer()
-    for eqn in program.eqns:
-        if eqn in joined:
-            writer.write_joined(eqn, joined[eqn], is_kept=eqn in kept)
-        else:
-            writer.keep(eqn)
+
+    def write_joined(eqn: ir.Eqn) -> Any:
+        return writer.write_joined(eqn, joined[eqn], is_kept=eqn in kept)
+
+    writer.write_equations(program.eqns, dict.fromkeys(joined, write_joined))
     return writer.finish(program)
 
 
@@ -386,7 +386,7 @@ class _Writer(rewriting.Rewriter):
         # Values of all rows along a first axis, by what cuts or computes them.
         self._written: dict[Any, Any] = {}
 
-    def write_joined(self, eqn: ir.Eqn, rows: _Cut | _Alike, *, is_kept: bool) -> None:
+    def write_joined(self, eqn: ir.Eqn, rows: _Cut | _Alike, *, is_kept: bool) -> Any:
         """What joins rows, from all rows along a first axis."""
         stacked = self._write_rows(rows, eqn)
         shape = eqn.outvars[0].aval.shape
@@ -399,7 +399,7 @@ class _Writer(rewriting.Rewriter):
                 x = rewriting.reshape(x, shape)
             return optimization_barrier_p.bind(x)[0] if is_kept else x
 
-        self.replace(eqn, self.write(eqn, run, [stacked]))
+        return self.write(eqn, run, [stacked])
 
     def _write_rows(self, rows: _Rows, joining: ir.Eqn) -> Any:
         """The value of all rows, along a first axis.

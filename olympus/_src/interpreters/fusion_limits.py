@@ -16,8 +16,7 @@ Other programs stay as they are.
 
 from __future__ import annotations
 
-import collections
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -116,11 +115,9 @@ def _limit_fusions(
             with_barriers = ir.map_subprograms(with_barriers, _limit_body)
         if ir.has_operation(with_barriers, "threefry2x32"):
             with_barriers = cipher_limits.keep_apart(with_barriers, few_rows=in_bodies)
-    n_readers = _count_readers(with_barriers)
-    if _repeats_work(with_barriers, n_readers):
-        return _keep_apart(with_barriers, n_readers, None)
-    if _sums_repeat_work(with_barriers, n_readers):
-        return _keep_apart(with_barriers, n_readers, _find_spread(with_barriers))
+    sums_repeat = _find_repeated_work(with_barriers)
+    if sums_repeat is not None:
+        return _keep_apart(with_barriers, sums_repeat)
     return program if with_barriers is flat else with_barriers
 
 
@@ -478,14 +475,16 @@ def _find_closed(program: ir.Olympuspr, n_readers: Mapping[Any, int]) -> set[Any
     These are fused, and then read the value once: it is made there, as the rest of a
     division is with the choice of its sign.
     """
-    closed = set()
+    closed: set[Any] = set()
     eqns = program.eqns
     for i, eqn in enumerate(eqns):
-        if eqn.primitive.cost is _EXPENSIVE and len(eqn.outvars) == 1:
-            (out,) = eqn.outvars
-            n, after = n_readers.get(out, 0), eqns[i + 1 : i + 1 + _NEAR]
-            if n > 1 and out.aval.shape and _closes(out, n, after, n_readers):
-                closed.add(out)
+        if eqn.primitive.cost is not _EXPENSIVE:
+            continue
+        out, n = eqn.outvars[0], n_readers.get(eqn.outvars[0], 0)
+        if n < 2 or not out.aval.shape or len(eqn.outvars) > 1:
+            continue
+        if _closes(out, n, eqns[i + 1 : i + 1 + _NEAR], n_readers):
+            closed.add(out)
     return closed
 
 
@@ -516,13 +515,6 @@ def _closes(
     return False
 
 
-def _count_readers(program: ir.Olympuspr) -> collections.Counter[Any]:
-    """How often each variable is read, and each literal, of which nobody asks."""
-    readers = collections.Counter(ir.operands(program))
-    readers.update(program.outvars)
-    return readers
-
-
 def _known_uniform(program: ir.Olympuspr) -> set[Any]:
     """Values whose elements are all one known number, which XLA computes by itself.
 
@@ -547,81 +539,34 @@ def _find_uniform(program: ir.Olympuspr) -> set[Any]:
     return uniform
 
 
-def _repeats_work(program: ir.Olympuspr, n_readers: Mapping[Any, int]) -> bool:
-    """Whether fused programs would be several times as long as the program itself."""
+def _find_repeated_work(program: ir.Olympuspr) -> bool | None:
+    """Whether fused programs would be several times as long as the program itself.
+
+    Returns:
+      None if they are not; True if they are so by what sums and maxima make again.
+      XLA fuses a reduction with what it reads, and makes that again for other readers.
+      It divides by what is spread from less at the cost of a multiplication.
+    """
     n = _count_operations(program)
     if n < _FEW:
-        return False
-    between = _count_unfused(program) >= _UNFUSED
-    repeats, slack = (
-        (_REPEATS_BETWEEN, _SLACK_BETWEEN) if between else (_REPEATS, _SLACK)
-    )
-    budget = repeats * n + slack
-    if _is_within(program, budget):
-        return False
-    return _exceeds(_Fusion(program, n_readers), budget, program)
+        return None
+    if _count_unfused(program) < _UNFUSED:
+        budgets: dict[bool, float] = {False: _REPEATS * n + _SLACK}
+    else:
+        budgets = {
+            False: _REPEATS_BETWEEN * n + _SLACK_BETWEEN,
+            True: _REPEATS_OF_SUMS * n + _SLACK_OF_SUMS,
+        }
+    within = _find_within(program, budgets)
+    for sums_repeat, budget in budgets.items():
+        if sums_repeat not in within and _exceeds(program, budget, sums_repeat):
+            return sums_repeat
+    return None
 
 
-def _sums_repeat_work(program: ir.Olympuspr, n_readers: Mapping[Any, int]) -> bool:
-    """Whether they would be so with what sums and maxima make again.
-
-    XLA fuses a reduction with what it reads, and makes that again for other readers. It
-    divides by what is spread from less at the cost of a multiplication.
-    """
-    n = _count_operations(program)
-    if n < _FEW or _count_unfused(program) < _UNFUSED:
-        return False
-    budget = _REPEATS_OF_SUMS * n + _SLACK_OF_SUMS
-    if _is_within(program, budget, sums_repeat=True):
-        return False
-    fusion = _Fusion(program, n_readers, sums_repeat=True)
-    return _exceeds(fusion, budget, program)
-
-
-def _is_within(program: ir.Olympuspr, budget: float, sums_repeat: bool = False) -> bool:
-    """Whether a bound of the operations, which is soon known, is within a budget.
-
-    Of the values that `_Fusion` keeps it keeps those of which nothing but their readers
-    need be known. The operations of others are counted once for each reader, so at
-    least as often as where they are kept too. Most programs are within it.
-    """
-    sizes: dict[Any, int] = {}
-    makers: dict[Any, ir.Eqn] = {}
-    kept: set[Any] = set(program.outvars)  # literals too, which nobody asks for
-    roots = kept.copy()
-    for eqn in program.eqns:
-        inputs = eqn.invars
-        if eqn.primitive.cost is None:
-            roots.update(inputs)
-            if not (sums_repeat and eqn.primitive.fuses_operands):
-                kept.update([v for v in inputs if not _is_made_of_one(v, makers)])
-            continue
-        size = eqn.primitive.n_operations
-        for v in inputs:
-            if v in sizes and v not in kept:
-                size += sizes[v]
-        if size > _LARGEST:
-            return False
-        if len(inputs) > _MOST_PARTS:  # `_keep_joined` may keep them
-            roots.update(inputs)
-        for v in eqn.outvars:
-            sizes[v] = size
-            makers[v] = eqn
-    return sum(sizes[v] for v in roots if v in sizes) <= budget
-
-
-def _count_operations(program: ir.Olympuspr) -> int:
-    counts = ir.primitives_of(program)
-    return sum(p.n_operations * n for p, n in counts.items())
-
-
-def _count_unfused(program: ir.Olympuspr) -> int:
-    counts = ir.primitives_of(program)
-    return sum(n for p, n in counts.items() if p.cost is None)
-
-
-def _exceeds(fusion: _Fusion, budget: float, program: ir.Olympuspr) -> bool:
+def _exceeds(program: ir.Olympuspr, budget: float, sums_repeat: bool) -> bool:
     """Whether there would be more operations, or too many in one fused program."""
+    fusion = _Fusion(program, ir.count_readers(program), sums_repeat)
     roots = fusion.roots()
     # Each way counted by itself is the most it can be, and known without counting.
     at_most = [fusion.sizes[v] for v in roots]
@@ -640,28 +585,108 @@ def _exceeds(fusion: _Fusion, budget: float, program: ir.Olympuspr) -> bool:
     return False
 
 
+def _find_within(
+    program: ir.Olympuspr, budgets: Mapping[bool, float]
+) -> Collection[bool]:
+    """Within which budgets a bound of the operations is, which is soon known.
+
+    Of the values that `_Fusion` keeps it keeps those of which nothing but their readers
+    need be known. The operations of others are counted once for each reader, so at
+    least as often as where they are kept too. Most programs are within it.
+
+    Args:
+      program: the program.
+      budgets: by whether sums make again what they read.
+
+    Returns:
+      Those that are known; if not the first, none.
+    """
+    # One loop over local names: each program that is lowered comes through here.
+    budget, literal = budgets[False], ir.Literal
+    makers: dict[Any, ir.Eqn] = {}
+    # Operations that make a value of kept ones, and where sums make values again.
+    sizes: dict[Any, int] = {}
+    wide_sizes: dict[Any, int] = {}
+    kept: set[Any] = set(program.outvars)  # literals too, which nobody asks for
+    kept_by_others = kept.copy()  # than sums
+    roots: set[Any] = set()
+    total = wide_total = 0  # operations that make roots
+    for eqn in program.eqns:
+        p, inputs = eqn.primitive, eqn.invars
+        is_unfused = p.cost is None
+        if is_unfused or len(inputs) > _MOST_PARTS:  # which `_keep_joined` may keep
+            for v in inputs:
+                if v in sizes and v not in roots:
+                    roots.add(v)
+                    total += sizes[v]
+                    wide_total += wide_sizes[v]
+            if total > budget:
+                return ()
+        if is_unfused:
+            for v in inputs:
+                if v in sizes and not _is_made_of_one(v, makers):
+                    kept.add(v)
+                    if not p.fuses_operands:
+                        kept_by_others.add(v)
+            continue
+        size = wide_size = p.n_operations
+        for v in inputs:
+            if type(v) is not literal and v not in kept_by_others and v in sizes:
+                wide_size += wide_sizes[v]
+                if v not in kept:
+                    size += sizes[v]
+        if wide_size > _LARGEST:
+            return ()
+        for v in eqn.outvars:
+            makers[v] = eqn
+            sizes[v] = size
+            wide_sizes[v] = wide_size
+    for v in set(program.outvars) - roots:
+        if v in sizes:
+            total += sizes[v]
+            wide_total += wide_sizes[v]
+    totals = {False: total, True: wide_total}
+    return [kind for kind, most in budgets.items() if totals[kind] <= most]
+
+
+def _count_operations(program: ir.Olympuspr) -> int:
+    counts = ir.primitives_of(program)
+    return sum(p.n_operations * n for p, n in counts.items())
+
+
+def _count_unfused(program: ir.Olympuspr) -> int:
+    counts = ir.primitives_of(program)
+    return sum(n for p, n in counts.items() if p.cost is None)
+
+
 # -- barriers --------------------------------------------------------------------------
 
 
-def _keep_apart(
-    program: ir.Olympuspr, n_readers: Mapping[Any, int], spread: set[Any] | None
-) -> ir.Olympuspr:
+def _keep_apart(program: ir.Olympuspr, sums_repeat: bool) -> ir.Olympuspr:
     """The program with barriers behind values that would be made again too often.
 
     A barrier also follows what is read several times and has an expensive
     operation on its way: XLA keeps one of the values on that way, which one depends on
     what is around it.
+
+    Args:
+      program: the program.
+      sums_repeat: whether sums make again what they read.
     """
+    n_readers = ir.count_readers(program)
+    spread = _find_spread(program) if sums_repeat else None
     uniform = _known_uniform(program)
     sizes: dict[Any, int] = {}  # operations that make a value of kept ones
     expensive: set[Any] = set()
     replacements: dict[Any, Any] = {}
+    reads_none_of = replacements.keys().isdisjoint
+    barriers: list[ir.Eqn] = []
     eqns: list[ir.Eqn] = []
     for eqn in program.eqns:
         cost = eqn.primitive.cost
         if cost is _EXPENSIVE:
             cost = _cost(eqn, spread)
-        if replacements and not replacements.keys().isdisjoint(eqn.invars):
+        if not reads_none_of(eqn.invars):
             eqn = eqn.replace(invars=[_read(replacements, v) for v in eqn.invars])
         eqns.append(eqn)
         if cost is None:
@@ -685,10 +710,12 @@ def _keep_apart(
             if costly:
                 expensive.add(v)
         if again_made:
-            eqns.append(_barrier(again_made, eqn, replacements))
+            barriers.append(_barrier(again_made, eqn, replacements))
+            eqns.append(barriers[-1])
     outvars = [_read(replacements, v) for v in program.outvars]
     apart = program.replace(eqns=eqns, outvars=outvars, effects=program.effects)
     ir.inherit_result_types(apart, program)
+    ir.inherit_primitives(apart, program, added=barriers)
     return ir.inherit_programs(apart, program)
 
 

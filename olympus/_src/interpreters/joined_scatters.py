@@ -8,6 +8,7 @@ one behind the other, and adds all at once, in the same order.
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -49,13 +50,12 @@ def _join(program: ir.Olympuspr) -> ir.Olympuspr:
     groups = _groups(program)
     if not groups:
         return program
-    inner = {eqn for group in groups.values() for eqn in group[:-1]}
     writer = Rewriter()
-    for eqn in program.eqns:
-        if eqn in groups:
-            writer.replace(eqn, _write(writer, groups[eqn]))
-        elif eqn not in inner:
-            writer.keep(eqn)
+    changes: dict[ir.Eqn, rewriting.Change | None] = {}
+    for last, group in groups.items():
+        changes.update(dict.fromkeys(group))
+        changes[last] = functools.partial(_write, writer, group)
+    writer.write_equations(program.eqns, changes)
     return writer.finish(program)
 
 
@@ -143,9 +143,8 @@ def _rows(eqn: ir.Eqn) -> tuple[int, int, tuple[int, ...]]:
     return math.prod(indices.shape[:-1]), indices.shape[-1], shape
 
 
-def _write(writer: Rewriter, group: Sequence[ir.Eqn]) -> Any:
-    """Writes all additions of a group as one."""
-    last = group[-1]
+def _write(writer: Rewriter, group: Sequence[ir.Eqn], last: ir.Eqn) -> Any:
+    """Writes all additions of a group as one, in place of the last; its value."""
     operand = writer.read(group[0].invars[0])
     lists = [writer.read(eqn.invars[1]) for eqn in group]
     updates = [writer.read(eqn.invars[2]) for eqn in group]

@@ -13,6 +13,7 @@ from olympus._src.interpreters import (
     constant_warnings,
     discharge,
     donation_warnings,
+    embedding,
     equal_elements,
     equal_rows,
     fusion_limits,
@@ -232,19 +233,11 @@ def _lower(
         out_avals = [a if s is None else a.update(sharding=s) for a, s in rows]
         device = division.devices[0]
     device = device if committed else first
-    program, consts = partial_eval.embed_scalars(program, consts)
+    if consts:
+        program, consts = embedding.embed_scalars(program, consts)
     n_consts = len(consts)
-    plain = program
-    if division is not None:
-        plain = type_constraints.constrain(program)
-    else:  # before these operations are expanded
-        if ir.has_operation(plain, "cumsum"):
-            plain = equal_elements.multiply(plain)
-        if ir.has_operation(plain, "scatter-add"):
-            plain = pad_sums.join_windows(plain)
-    whole = partial_eval.expand(
-        ir.hoist_consts(plain), platform, divisible=division is not None
-    )
+    is_divided = division is not None
+    whole = _expand(program, platform, is_divided)
     used = [True] * len(whole.outvars)
     keep = [False] * n_consts + [keep_unused] * len(program.invars)
     if ref_use is not None:
@@ -268,23 +261,13 @@ def _lower(
     kept = kept_mask[n_consts:]
     in_avals = whole.in_avals[len(arrays) :]
     in_bodies = build_options.barriers_in_bodies
-    joined = whole
-    if division is None:
-        # Of files that most programs need not load.
-        if ir.has_operation(joined, "pad"):
-            joined = pad_sums.merge(joined)
-        if ir.has_operation(joined, "scatter-add"):
-            joined = joined_scatters.join(joined, platform)
-        if ir.has_operation(joined, "concatenate", "stack"):
-            joined = equal_rows.join(joined, in_bodies)
-    is_divided = division is not None
-    limited = fusion_limits.limit(joined, platform, in_bodies, is_divided)
+    limited = _rewrite(whole, platform, is_divided)
     n_barriers = fusion_limits.count_barriers
     has_barriers = n_barriers(limited) > n_barriers(whole)
     # An array that is donated to a function that captured it must stay a constant.
     if arrays and division is None and not is_absent and not any(donated):
         with lift_guards():  # it reads them on the host
-            limited, arrays = partial_eval.embed_arrays(limited, arrays)
+            limited, arrays = embedding.embed_arrays(limited, arrays)
     shared = output_aliases(limited, len(arrays), donated, kept, ref_use)
     if any(donated):
         _warn_of_donated(limited, name, len(arrays), donated, kept, ref_use, shared)
@@ -339,6 +322,48 @@ def _lower(
         source=source,
         duration_s=duration_s,
     )
+
+
+# -- passes; their order is explained in docs/architecture.md --------------------------
+
+
+def _expand(program: ir.Olympuspr, platform: str, is_divided: bool) -> ir.Olympuspr:
+    """The program in operations that have rules for lowering, with constants as inputs.
+
+    What the first passes look for is expanded by the last.
+    """
+    if is_divided:
+        program = type_constraints.constrain(program)
+    else:
+        if ir.has_operation(program, "cumsum"):
+            program = equal_elements.multiply(program)
+        if ir.has_operation(program, "scatter-add"):
+            program = pad_sums.join_windows(program)
+    whole = ir.hoist_consts(program)
+    return partial_eval.expand(whole, platform, divisible=is_divided)
+
+
+def _rewrite(program: ir.Olympuspr, platform: str, is_divided: bool) -> ir.Olympuspr:
+    """The program with its work joined, and with barriers where it would be repeated.
+
+    Args:
+      program: one without dead code, which would count as work.
+      platform: for which.
+      is_divided: whether it is divided over devices.
+    """
+    in_bodies = build_options.barriers_in_bodies
+    if not is_divided:
+        # Of files that most programs need not load.
+        if ir.has_operation(program, "pad"):
+            program = pad_sums.merge(program)
+        if ir.has_operation(program, "scatter-add"):
+            program = joined_scatters.join(program, platform)
+        if ir.has_operation(program, "concatenate", "stack"):
+            program = equal_rows.join(program, in_bodies)
+    return fusion_limits.limit(program, platform, in_bodies, is_divided)
+
+
+# -- arguments that lend their memory --------------------------------------------------
 
 
 def _warn_of_donated(

@@ -11,6 +11,7 @@ themselves: that is vectorised, and what joins them is not.
 from __future__ import annotations
 
 import bisect
+import functools
 import math
 import operator
 from collections.abc import Mapping, Sequence
@@ -84,17 +85,11 @@ def _join_windows(program: ir.Olympuspr) -> ir.Olympuspr:
     if not chains:
         return program
     writer = Rewriter()
-    for eqn in program.eqns:
-        if eqn not in chains:
-            writer.keep(eqn)
-            continue
-        parts = chains[eqn]
-        values = [writer.read(part.value) for part in parts]
-        aval = eqn.outvars[0].aval
-        value = writer.write(
-            eqn, lambda *xs, p=parts, a=aval: _put_together(xs, p, a), values
-        )
-        writer.replace(eqn, value)
+
+    def write_chain(eqn: ir.Eqn) -> Any:
+        return _write_parts(writer, eqn, chains[eqn])
+
+    writer.write_equations(program.eqns, dict.fromkeys(chains, write_chain))
     return writer.finish(program)
 
 
@@ -202,21 +197,19 @@ def _has_pads(program: ir.Olympuspr) -> bool:
 
 def _merge(program: ir.Olympuspr) -> ir.Olympuspr:
     sums = _Sums(program)
-    sums_of_parts: dict[ir.Eqn, Any] = {}
+    writer = Rewriter()
+    changes: dict[ir.Eqn, Any] = {}
     for eqn in sums.eqns:
-        terms = sums.terms(eqn)
+        terms, inner = sums.terms(eqn)
         groups = _group(map(sums.part_of, terms)) if terms else []
         if groups:
-            sums_of_parts[eqn] = terms, [(g, sums.is_rolled(eqn, g)) for g in groups]
-    if not sums_of_parts:
+            changes.update(dict.fromkeys([*inner, *sums.pads_of(groups)]))
+            rows = [(g, sums.is_rolled(eqn, g)) for g in groups]
+            changes[eqn] = functools.partial(_write, writer, terms, rows)
+    if not changes:
         return program
-    writer = Rewriter()
-    for eqn in program.eqns:
-        if eqn in sums_of_parts:
-            _write(writer, eqn, *sums_of_parts[eqn])
-        else:
-            writer.keep(eqn)
-    return writer.finish(program)
+    writer.write_equations(program.eqns, changes)
+    return writer.finish(program, are_needed=True)
 
 
 class _Sums:
@@ -231,47 +224,66 @@ class _Sums:
         kinds = add_any_p, pad_p
         makers = [eqn for eqn in program.eqns if eqn.primitive in kinds]
         self.eqns = [eqn for eqn in makers if eqn.primitive is add_any_p]
-        self._makers = {v: eqn for eqn in makers for v in eqn.outvars}
-        self._readers = rewriting.readers_of(program, self._makers)
+        self._makers = {eqn.outvars[0]: eqn for eqn in makers}
+        self._n_readers = ir.count_readers(program)
+        self._added = {v for eqn in self.eqns if _is_sum(eqn) for v in eqn.invars}
 
-    def terms(self, eqn: ir.Eqn) -> list[Any]:
-        """The values that a sum adds; none where another sum adds it."""
+    def terms(self, eqn: ir.Eqn) -> tuple[list[Any], list[ir.Eqn]]:
+        """The values that a sum adds, and the sums of which it does; none of both where
+        another sum adds it.
+        """
+        terms: list[Any] = []
+        inner: list[ir.Eqn] = []
         if not _is_sum(eqn) or self._is_inner(eqn):
-            return []
-        terms, left = [], eqn.invars[::-1]
+            return terms, inner
+        left = eqn.invars[::-1]
         while left:
             v = left.pop()
             maker = self._makers.get(v)
             if maker is not None and _is_sum(maker) and self._is_inner(maker):
+                inner.append(maker)
                 left.extend(maker.invars[::-1])
             else:
                 terms.append(v)
-        return terms
+        return terms, inner
 
     def _is_inner(self, eqn: ir.Eqn) -> bool:
         """Whether only another sum reads a result."""
-        readers = self._readers.get(eqn.outvars[0], [])
-        return len(readers) == 1 and readers[0] is not None and _is_sum(readers[0])
+        (out,) = eqn.outvars
+        return out in self._added and self._n_readers[out] == 1
 
     def part_of(self, v: Any) -> _Part | None:
         """How a value is zero but for a part, along one axis."""
         eqn = self._makers.get(v)
-        if eqn is None or eqn.primitive is not pad_p or len(self._readers[v]) > 1:
+        if eqn is None or eqn.primitive is not pad_p or self._n_readers[v] > 1:
             return None
         return _pad_part(eqn)
+
+    def pads_of(self, groups: Sequence[Sequence[_Part]]) -> list[ir.Eqn]:
+        """The equations that make arrays of parts."""
+        return [self._makers[part.term] for group in groups for part in group]
 
     def is_rolled(self, eqn: ir.Eqn, group: Sequence[_Part]) -> bool:
         """Whether a group is two parts of one value, which costs next to nothing.
 
         Not where the sum is cut again, as of a value that is rolled along two axes.
         """
-        readers = self._readers.get(eqn.outvars[0], [])
-        if len(group) != 2 or any(e and e.primitive in _CUTS for e in readers):
+        if len(group) != 2 or eqn.outvars[0] in self._cut:
             return False
-        makers = {v: eqn for eqn in self._program.eqns for v in eqn.outvars}
-        cuts = [makers.get(part.value) for part in group]
+        cuts = [self._all_makers.get(part.value) for part in group]
         cut = [e.invars[0] for e in cuts if e is not None and e.primitive in _CUTS]
-        return len(cut) == 2 and cut[0] is cut[1] and _is_cheap(cut[0], makers)
+        if len(cut) != 2 or cut[0] is not cut[1]:
+            return False
+        return _is_cheap(cut[0], self._all_makers)
+
+    @functools.cached_property
+    def _cut(self) -> set[Any]:
+        """The values that are cut."""
+        return {e.invars[0] for e in self._program.eqns if e.primitive in _CUTS}
+
+    @functools.cached_property
+    def _all_makers(self) -> dict[Any, ir.Eqn]:
+        return {v: eqn for eqn in self._program.eqns for v in eqn.outvars}
 
 
 def _is_cheap(v: Any, makers: Mapping[Any, ir.Eqn]) -> bool:
@@ -345,32 +357,41 @@ def _is_whole(row: Sequence[_Part]) -> bool:
 
 def _write(
     writer: Rewriter,
-    eqn: ir.Eqn,
     terms: Sequence[Any],
     groups: Sequence[tuple[Sequence[_Part], bool]],
-) -> None:
-    """Writes a sum: of groups of parts, and the terms that are in none."""
-    aval = eqn.outvars[0].aval
+    eqn: ir.Eqn,
+) -> Any:
+    """Writes a sum: of groups of parts, and the terms that are in none; its value."""
     grouped = {part.term for group, _ in groups for part in group}
     values = [writer.read(v) for v in terms if v not in grouped]
-    for group, is_rolled in groups:
-        parts = [writer.read(part.value) for part in group]
-        put = _add_both if is_rolled else _put_together
-        values.append(
-            writer.write(eqn, lambda *xs, g=group, put=put: put(xs, g, aval), parts)
-        )
+    values += [_write_parts(writer, eqn, *row) for row in groups]
     total = values[0]
     for value in values[1:]:
-        total = writer.write(eqn, add_any_p.bind, [total, value])
-    writer.replace(eqn, total)
+        total = writer.apply(eqn, add_any_p, [total, value])
+    return total
+
+
+def _write_parts(
+    writer: Rewriter, eqn: ir.Eqn, group: Sequence[_Part], is_rolled: bool = False
+) -> Any:
+    """Writes the whole of parts in their order, in place of an equation; its value."""
+    aval = eqn.outvars[0].aval
+    values = [writer.read(part.value) for part in group]
+    if is_rolled:
+        put = _add_both
+    elif _is_columns(group, aval):
+        put = _put_columns
+    elif _is_whole(group):
+        return writer.apply(eqn, concatenate_p, values, dimension=group[0].axis)
+    else:
+        put = _put_together
+    return writer.write(eqn, lambda *xs: put(xs, group, aval), values)
 
 
 def _put_together(xs: Sequence[Any], group: Sequence[_Part], aval: Any) -> Any:
     """The whole of parts in their order, with zeros between them."""
     axis, distance = group[0].axis, group[0].distance
     size = aval.shape[axis]
-    if distance == 1 and axis == aval.ndim - 1 and _is_columns(group, aval):
-        return _put_columns(xs, group, aval)
     if distance > 1:  # the parts' elements are along `axis`, the parts along the next
         shape = (*aval.shape[:axis], size // distance, 1, *aval.shape[axis + 1 :])
         xs = [_reshape(x, shape) for x in xs]
@@ -384,8 +405,11 @@ def _put_together(xs: Sequence[Any], group: Sequence[_Part], aval: Any) -> Any:
 
 def _is_columns(group: Sequence[_Part], aval: Any) -> bool:
     """Whether parts are single columns, next to each other, of many elements."""
-    many = aval.size >= _MANY and aval.shape[-1] == len(group) <= _MOST_COLUMNS
-    return many and all(part.size == 1 for part in group)
+    axis, distance = group[0].axis, group[0].distance
+    if distance != 1 or axis != aval.ndim - 1 or aval.size < _MANY:
+        return False
+    few = aval.shape[-1] == len(group) <= _MOST_COLUMNS
+    return few and all(part.size == 1 for part in group)
 
 
 def _put_columns(xs: Sequence[Any], group: Sequence[_Part], aval: Any) -> Any:

@@ -31,6 +31,7 @@ from olympus._src.foundation import (
     source_info,
     vocabulary,
 )
+from olympus._src.interpreters import embedding
 
 current = trace.current
 _new = object.__new__
@@ -142,7 +143,7 @@ class DynamicOlympusprTrace(trace.Trace):
         # Libraries written for JAX count the constants of a program.
         is_constant = vocabulary.is_jax() and kind in array_type.concrete_types()
         is_constant = is_constant and id(x) not in self._numbers
-        if not aval.shape and _literal_dtype(aval.dtype) and not is_constant:
+        if not aval.shape and dtypes.has_numbers(aval.dtype) and not is_constant:
             value = np.asarray(x).astype(aval.dtype)[()]
             return ir.Literal(_weak(value) if aval.weak_type else value, aval)
         return self.const(x, aval)
@@ -340,10 +341,6 @@ def find_recorder() -> DynamicOlympusprTrace | None:
     return None
 
 
-def _literal_dtype(dtype: Any) -> bool:
-    return not isinstance(dtype, dtypes.ExtendedDType) and dtype.itemsize > 0
-
-
 # -- tracing a function ---------------------------------------------------------------
 
 
@@ -448,23 +445,13 @@ def dce_olympuspr(
     dead = {v for v, is_live in rows if not is_live and refs.is_ref_type(v.aval)}
     outvars = [v for v, used in zip(program.outvars, used_outputs, strict=True) if used]
     needed = set(outvars)  # literals too, which nobody asks for
-    live_eqns: list[ir.Eqn] = []
-    has_effects = False
-    for eqn in reversed(program.eqns):
-        if needed.isdisjoint(eqn.outvars) and (
-            not eqn.effects or _changes_only(eqn, dead - needed)
-        ):
-            continue
-        if eqn.primitive.dce is not None:
-            small_eqn = _dce_equation(eqn, [v in needed for v in eqn.outvars])
-            if small_eqn is None:
-                continue
-            eqn = small_eqn
-        if eqn.effects:
-            has_effects = True
-        live_eqns.append(eqn)
-        needed.update(eqn.invars)
-    live_eqns.reverse()
+    is_plain = not any(p.dce for p in ir.primitives_of(program))
+    is_plain = is_plain and not any(map(_effects, program.eqns))
+    removed: list[ir.Eqn] = []
+    if is_plain:
+        live_eqns = _find_live(program.eqns, needed, removed)
+    else:
+        live_eqns = _dce_equations(program.eqns, needed, dead)
     keep = [
         v in needed or force
         for v, force in zip(program.invars, instantiate, strict=True)
@@ -483,10 +470,65 @@ def dce_olympuspr(
         invars,
         outvars,
         live_eqns,
-        effects=None if has_effects else effects.no_effects,
+        effects=effects.no_effects if is_plain else None,
         debug_info=debug,
     )
+    if is_plain:
+        ir.inherit_primitives(small, program, removed=removed)
     return ir.inherit_programs(small, program), keep
+
+
+def _find_live(
+    eqns: Sequence[ir.Eqn], needed: set[Any], removed: list[ir.Eqn]
+) -> list[ir.Eqn]:
+    """The equations that are needed, where none has a rule of its own, or an effect.
+
+    Args:
+      eqns: all of them.
+      needed: the values that are needed; takes the operands of those equations.
+      removed: takes the others.
+    """
+    live: list[ir.Eqn] = []
+    # Each program that is lowered comes through here.
+    is_unused, need = needed.isdisjoint, needed.update
+    for eqn in reversed(eqns):
+        if is_unused(eqn.outvars):
+            removed.append(eqn)
+        else:
+            live.append(eqn)
+            need(eqn.invars)
+    live.reverse()
+    return live
+
+
+def _dce_equations(
+    eqns: Sequence[ir.Eqn], needed: set[Any], dead: set[Any]
+) -> list[ir.Eqn]:
+    """The same for any equations, by their rules.
+
+    Args:
+      eqns: all of them.
+      needed: the values that are needed; takes the operands of those equations.
+      dead: refs that nothing reads after the program.
+    """
+    live: list[ir.Eqn] = []
+    for eqn in reversed(eqns):
+        if needed.isdisjoint(eqn.outvars) and (
+            not eqn.effects or _changes_only(eqn, dead - needed)
+        ):
+            continue
+        if eqn.primitive.dce is not None:
+            small_eqn = _dce_equation(eqn, [v in needed for v in eqn.outvars])
+            if small_eqn is None:
+                continue
+            eqn = small_eqn
+        live.append(eqn)
+        needed.update(eqn.invars)
+    live.reverse()
+    return live
+
+
+_effects = operator.attrgetter("effects")
 
 
 def _as_flags(flags: bool | Sequence[bool], variables: Sequence[Any]) -> Sequence[bool]:
@@ -623,25 +665,34 @@ def _write_expanded(program: ir.Olympuspr, target: _Target) -> ir.Olympuspr:
     holders = ir.equations_with_programs(program)
     if not replaceable and not holders:  # as of most programs of elementwise operations
         return program
+    stays: set[Any] = set()  # operations, parameters and types that are not replaced
+    functions: dict[int, Any] = {}  # that are lowered in place of equations
+    inner: dict[int, ir.Eqn] = {}  # equations with replacements in their programs
+    at = [i for i, eqn in enumerate(program.eqns) if eqn.primitive in replaceable]
+    for i in at:
+        function = _find_replacement(program.eqns[i], target, stays)
+        if function is not None:
+            functions[i] = function
+    for i, eqn in holders.items():
+        if i not in functions:
+            expanded_eqn = _expand_inside(eqn, target)
+            if expanded_eqn is not eqn:
+                inner[i] = expanded_eqn
+    if not functions and not inner:
+        return program
     eqns: list[ir.Eqn] = []
     # What is read in place of the results of equations that were replaced.
     env: dict[Any, Any] = {}
-    stays: set[Any] = set()  # operations, parameters and types that are not replaced
+    reads_none_of = env.keys().isdisjoint
     for i, eqn in enumerate(program.eqns):
-        kept = eqn
-        if env and not env.keys().isdisjoint(eqn.invars):
-            kept = eqn.replace(invars=[env.get(v, v) for v in eqn.invars])
-        p = eqn.primitive
-        function = None
-        if p in replaceable:
-            function = _find_replacement(kept, target, stays)
-        if function is None:
-            eqns.append(_expand_inside(kept, target) if i in holders else kept)
-            continue
-        outs = _write_replacement(kept, function, target, eqns)
-        env.update(zip(eqn.outvars, outs, strict=True))
-    if len(eqns) == len(program.eqns) and all(map(operator.is_, eqns, program.eqns)):
-        return program
+        eqn = inner.get(i, eqn)
+        if not reads_none_of(eqn.invars):
+            eqn = eqn.replace(invars=[env.get(v, v) for v in eqn.invars])
+        if i in functions:
+            outs = _write_replacement(eqn, functions[i], target, eqns)
+            env.update(zip(eqn.outvars, outs, strict=True))
+        else:
+            eqns.append(eqn)
     outvars = [env.get(v, v) for v in program.outvars]
     expanded = program.replace(eqns=eqns, outvars=outvars)
     if config.enable_checks.value:
@@ -687,7 +738,7 @@ def _write_replacement(
     info = ir.DebugInfo("expansion", "program")
     traced, consts = trace_to_olympuspr(run, [v.aval for v in operands], info)
     if consts:
-        traced = _write_in_place(traced, consts)
+        traced = embedding.write_in_place(traced, consts)
     order = frozenset(effects.ordered(eqn.effects))
     if order:
         ordered = [_keep_order(e, order, inside=True) for e in traced.eqns]
@@ -696,100 +747,6 @@ def _write_replacement(
     env: dict[Any, Any] = dict(zip(traced.invars, operands, strict=True))
     eqns += [e.replace(invars=[env.get(v, v) for v in e.invars]) for e in traced.eqns]
     return [env.get(v, v) for v in traced.outvars]
-
-
-def embed_scalars(
-    program: ir.Olympuspr, consts: Sequence[Any]
-) -> tuple[ir.Olympuspr, list[Any]]:
-    """The program with single numbers among its constants where it reads them.
-
-    The compiler folds what it knows.
-
-    Returns:
-      The program, and the constants that are left.
-    """
-    pairs = list(zip(program.constvars, consts, strict=True))
-    is_scalar = [_is_scalar(v.aval) and _is_concrete(x) for v, x in pairs]
-    if not any(is_scalar):
-        return program, list(consts)
-    flags = list(zip(pairs, is_scalar, strict=True))
-    scalars = [pair for pair, flag in flags if flag]
-    others = [pair for pair, flag in flags if not flag]
-    embedded = _write_in_place(
-        program.replace(constvars=[v for v, _ in scalars]), [x for _, x in scalars]
-    )
-    return embedded.replace(constvars=[v for v, _ in others]), [x for _, x in others]
-
-
-def embed_arrays(
-    program: ir.Olympuspr, consts: Sequence[Any]
-) -> tuple[ir.Olympuspr, list[Any]]:
-    """The program with small arrays among its first inputs where it reads them.
-
-    The compiler computes ahead what follows from them alone.
-
-    Args:
-      program: its first inputs are constants.
-      consts: their values, on one device.
-
-    Returns:
-      The program, and the constants that are left as its first inputs.
-    """
-    n = len(consts)
-    pairs = list(zip(program.invars[:n], consts, strict=True))
-    small = [v for v, x in pairs if _is_small(v.aval) and _is_concrete(x)]
-    if not small or sum(_bytes_of(v.aval) for v in small) > _MOST_EMBEDDED:
-        return program, list(consts)
-    embedded = _write_in_place(
-        program.replace(constvars=small), [x for v, x in pairs if v in small]
-    )
-    left = [(v, x) for v, x in pairs if v not in small]
-    invars = [*[v for v, _ in left], *program.invars[n:]]
-    embedded = embedded.replace(invars=invars, debug_info=None)
-    return embedded, [x for _, x in left]
-
-
-# Text of so many bytes is quickly written and read. Larger arrays stay arguments:
-# programs that differ in nothing else then share an executable.
-_SMALL_BYTES = 1 << 12
-_MOST_EMBEDDED = 1 << 16
-
-
-def _is_small(aval: Any) -> bool:
-    if type(aval) is not avals_.ShapedArray or not _is_number(aval):
-        return False
-    return _bytes_of(aval) <= _SMALL_BYTES
-
-
-def _bytes_of(aval: Any) -> int:
-    size: int = aval.size * aval.dtype.itemsize
-    return size
-
-
-def _is_scalar(aval: Any) -> bool:
-    return type(aval) is avals_.ShapedArray and not aval.shape and _is_number(aval)
-
-
-def _is_number(aval: Any) -> bool:
-    return _literal_dtype(aval.dtype) and aval.explicit is None and not aval.vma
-
-
-def _is_concrete(x: Any) -> bool:
-    return type(x) in array_type.concrete_types() and not x.is_deleted()
-
-
-def _write_in_place(program: ir.Olympuspr, consts: Sequence[Any]) -> ir.Olympuspr:
-    """The program with constants in place: arrays that a rule closes over."""
-    literals: dict[Any, Any] = {
-        v: ir.Literal(np.asarray(x), v.aval)
-        for v, x in zip(program.constvars, consts, strict=True)
-    }
-    eqns = [
-        eqn.replace(invars=[literals.get(v, v) for v in eqn.invars])
-        for eqn in program.eqns
-    ]
-    outvars = [literals.get(v, v) for v in program.outvars]
-    return program.replace(constvars=(), eqns=eqns, outvars=outvars)
 
 
 def _keep_order(eqn: ir.Eqn, order: frozenset[Any], inside: bool) -> ir.Eqn:

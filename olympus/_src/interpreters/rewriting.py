@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Sequence
+from collections.abc import Callable, Container, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from olympus._src.core import ir, sizes
 from olympus._src.core.avals import ShapedArray
+from olympus._src.core.primitive import Primitive
 from olympus._src.interpreters import partial_eval
 from olympus._src.lax.shaping import reshape_p
 
 _INFO = ir.DebugInfo("rewriting", "program")
+
+# Writes what stands for an equation; gives the value to be read in place of its result.
+Change = Callable[[ir.Eqn], Any]
 
 
 def holds(program: ir.Olympuspr, what: str, look: Callable[..., bool]) -> bool:
@@ -103,19 +107,47 @@ class Rewriter:
         self._replaced: dict[Any, Any] = {}
         self._has_new_programs = False
 
-    def keep(self, eqn: ir.Eqn) -> None:
-        """Writes an equation, which reads what replaces its operands."""
-        if self._replaced and not self._replaced.keys().isdisjoint(eqn.invars):
-            eqn = eqn.replace(invars=list(map(self.read, eqn.invars)))
-        self._eqns.append(eqn)
+    def write_equations(
+        self, eqns: Sequence[ir.Eqn], changes: Mapping[ir.Eqn, Change | None]
+    ) -> None:
+        """Writes equations, some in another way; all read what replaces their operands.
+
+        Args:
+          eqns: the equations.
+          changes: for some of them what writes others, and gives the value to be read
+            in place of the one result; None for those that nothing reads any more.
+        """
+        written, replaced = self._eqns, self._replaced
+        reads_none_of = replaced.keys().isdisjoint
+        for eqn in eqns:
+            if eqn in changes:
+                change = changes[eqn]
+                if change is not None:
+                    replaced[eqn.outvars[0]] = change(eqn)
+                continue
+            if not reads_none_of(eqn.invars):
+                eqn = eqn.replace(invars=list(map(self.read, eqn.invars)))
+            written.append(eqn)
 
     def read(self, v: Any) -> Any:
         """What is now read in place of a value."""
         return v if type(v) is ir.Literal else self._replaced.get(v, v)
 
-    def replace(self, eqn: ir.Eqn, value: Any) -> None:
-        """Has a value be read in place of an equation's one result."""
-        self._replaced[eqn.outvars[0]] = value
+    def apply(
+        self, eqn: ir.Eqn, p: Primitive, operands: Sequence[Any], **params: Any
+    ) -> Any:
+        """Writes one operation of one result; gives its result.
+
+        Args:
+          eqn: whose place in the user's source it gets.
+          p: the operation.
+          operands: variables and literals, as the new program has them.
+          **params: its parameters, none of them programs.
+        """
+        aval, effects = p.results(tuple([v.aval for v in operands]), params)
+        out, place = ir.Var(aval), (eqn.source, eqn.scope)
+        self._eqns.append(ir.Eqn(p, list(operands), [out], params, effects, *place))
+        return out
 
     def write(self, eqn: ir.Eqn, run: Callable[..., Any], values: Sequence[Any]) -> Any:
         """Writes what a function does to values; gives its result.
@@ -140,10 +172,17 @@ class Rewriter:
         (out,) = traced.outvars
         return out if type(out) is ir.Literal else env.get(out, out)
 
-    def finish(self, program: ir.Olympuspr) -> ir.Olympuspr:
-        """The program with the equations so far, as far as something needs them."""
+    def finish(self, program: ir.Olympuspr, *, are_needed: bool = False) -> Any:
+        """The program with the equations so far, as far as something needs them.
+
+        Args:
+          program: what is written again.
+          are_needed: whether all of the equations are known to be.
+        """
         outvars = list(map(self.read, program.outvars))
         written = program.replace(eqns=self._eqns, outvars=outvars)
         if not self._has_new_programs:
             ir.inherit_programs(written, program)
+        if are_needed:
+            return written
         return partial_eval.dce_olympuspr(written, True, instantiate=True)[0]

@@ -12,6 +12,7 @@ from olympus._src.core import avals, dtypes, explicit_shardings
 from olympus._src.core.array_type import Array, ArrayLike, DTypeLike, Placement
 from olympus._src.core.primitive import Primitive
 from olympus._src.core.symbolic_values import Linear, Zero
+from olympus._src.foundation import caching
 from olympus._src.lax import (
     elementwise,
     families,
@@ -229,37 +230,60 @@ def _free(rank: int, *taken: Sequence[int]) -> list[int]:
     return [d for d in range(rank) if d not in used]
 
 
-def _transpose_first(
-    ct: Any, y: Any, x_aval: Any, dimension_numbers: Any, swap: bool, params: Any
-) -> Any:
-    """The cotangent of the first operand, given the second."""
-    (cx, cy), (bx, by) = dimension_numbers
-    y_rank = avals.aval_of(y).ndim
-    x_free = _free(x_aval.ndim, cx, bx)
-    mesh = sharding_rules.mesh_of(x_aval, avals.aval_of(y), avals.aval_of(ct))
-    y_free = _free(y_rank, cy, by)
+_Axes = tuple[int, ...]
+
+
+@caching.bounded_cache(1024, "transposed products")
+def _plan_transposed(
+    cx: _Axes, cy: _Axes, bx: _Axes, by: _Axes, x_rank: int, y_rank: int, swap: bool
+) -> tuple[bool, Any, Sequence[int], _Axes | None]:
+    """How the cotangent of one operand of a product is computed from the other.
+
+    Args:
+      cx, bx: axes of the operand that are contracted, and of the batch.
+      cy, by: those of the other one.
+      x_rank, y_rank: of both.
+      swap: whether it is the second in the product.
+
+    Returns:
+      Whether the other operand comes before the cotangent in a product; the dimension
+      numbers of this; which axes of the operand its axes are; and what permutes them to
+      their order there, or None.
+    """
+    x_free, y_free = _free(x_rank, cx, bx), _free(y_rank, cy, by)
     n = len(bx)
-    ct_batch = list(range(n))
     start = n if swap else n + len(x_free)
-    ct_y = list(range(start, start + len(y_free)))
-    contract, batch = (tuple(ct_y), tuple(y_free)), (tuple(ct_batch), tuple(by))
+    ct_y = range(start, start + len(y_free))
+    contract, batch = (tuple(ct_y), tuple(y_free)), (tuple(range(n)), by)
     # The axes come out as: batch, free axes of x, contracted axes in the order of y;
     # with the operands exchanged, the latter two are.
     contracted = [c for _, c in sorted(zip(cy, cx, strict=True))]
     order = [*bx, *x_free, *contracted]
     exchanged = [*bx, *contracted, *x_free]
+    if order == sorted(order):
+        return False, (contract, batch), order, None
+    if exchanged == sorted(order):
+        return True, (contract[::-1], batch[::-1]), exchanged, None
+    return False, (contract, batch), order, families.inverse(order)
+
+
+def _transpose_first(
+    ct: Any, y: Any, x_aval: Any, dimension_numbers: Any, swap: bool, params: Any
+) -> Any:
+    """The cotangent of the first operand, given the second."""
+    (cx, cy), (bx, by) = dimension_numbers
+    y_aval = avals.aval_of(y)
+    axes = tuple(cx), tuple(cy), tuple(bx), tuple(by)
+    plan = _plan_transposed(*axes, x_aval.ndim, y_aval.ndim, swap)
+    is_exchanged, out_numbers, out_axes, permutation = plan
+    mesh = sharding_rules.mesh_of(x_aval, y_aval, avals.aval_of(ct))
     params["out_sharding"] = None
-    if order != sorted(order) and exchanged == sorted(order):
-        if mesh is not None:
-            params["out_sharding"] = sharding_rules.pick(mesh, x_aval, exchanged)
-        dims = (contract[::-1], batch[::-1])
-        out = dot_general_p.bind(y, ct, dimension_numbers=dims, **params)
-        return elementwise.convert(out, x_aval.dtype)
     if mesh is not None:
-        params["out_sharding"] = sharding_rules.pick(mesh, x_aval, order)
-    out = dot_general_p.bind(ct, y, dimension_numbers=(contract, batch), **params)
-    if order != sorted(order):
-        out = families.transpose_p.bind(out, permutation=families.inverse(order))
+        params["out_sharding"] = sharding_rules.pick(mesh, x_aval, out_axes)
+    operands = (y, ct) if is_exchanged else (ct, y)
+    out = dot_general_p.bind(*operands, dimension_numbers=out_numbers, **params)
+    if permutation is not None:
+        out = families.transpose_p.bind(out, permutation=permutation)
     return elementwise.convert(out, x_aval.dtype)
 
 

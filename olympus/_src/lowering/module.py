@@ -543,30 +543,44 @@ def lower_program(
     held = variables_to_hold(program) if module.platform == "cpu" else {}
     if held:
         _hold(block, (*program.constvars, *program.invars), held, env)
+    # Each operation of each program comes through here.
+    literal, add_line = ir.Literal, block.lines.append
+    find_template = None if written is None else written.find
     for eqn in program.eqns:
-        operands = [
-            block.constant(v.val, v.aval) if type(v) is ir.Literal else env[v]
-            for v in eqn.invars
-        ]
+        operands: list[str] = []
+        in_avals: list[Any] = []
+        for v in eqn.invars:
+            aval = v.aval
+            in_avals.append(aval)
+            operands.append(
+                block.constant(v.val, aval) if type(v) is literal else env[v]
+            )
         if module.locate is not None:
             module.path = operation_paths.of_equation(path, eqn)
             block.location = module.locate(module.path, eqn.source)
         if eqn.scope is not scope:
             scope = eqn.scope
             attributes = scopes.attributes(scope) or outer_attributes
-        block.attributes = attributes
-        out = None
-        if written is not None and not attributes:
-            out = written.write(block, eqn, operands)
-        p = eqn.primitive
-        if out is None:
-            out = _rule(p)(builder.Context(module, block, eqn), *operands, **eqn.params)
-        if p.multiple_results:
-            env.update(zip(eqn.outvars, out, strict=True))
+        template = None
+        if find_template is not None and not attributes:
+            template = find_template(block, eqn, operands, in_avals)
+        if template is not None and template.text is not None:  # as of most of them
+            n = block.n
+            block.n = n + 1
+            env[eqn.outvars[0]] = name = f"{block.prefix}{n}"
+            add_line(template.text % (name, *operands))
         else:
-            env[eqn.outvars[0]] = out
+            out = None if template is None else template.write(block, operands)
+            if out is None:
+                block.attributes = attributes
+                ctx = builder.Context(module, block, eqn)
+                out = _rule(eqn.primitive)(ctx, *operands, **eqn.params)
+                block.attributes = outer_attributes
+            if eqn.primitive.multiple_results:
+                env.update(zip(eqn.outvars, out, strict=True))
+            else:
+                env[eqn.outvars[0]] = out
         if held:
-            block.attributes = outer_attributes
             _hold(block, eqn.outvars, held, env)
     block.location, block.attributes = outer, outer_attributes
     module.path = path

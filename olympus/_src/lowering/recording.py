@@ -61,7 +61,13 @@ class Template:
                 if known.get(names[place]) != literal:
                     return None
         for step, what, others in self._steps:
-            step(block, names, what, others)
+            if step is _emit:  # as most are
+                n = block.n
+                block.n = n + 1
+                names.append(f"{block.prefix}{n}")
+                block.lines.append(what % others(names))
+            else:
+                step(block, names, what, others)
         results = self._results
         if isinstance(results, int):
             return names[results]

@@ -44,50 +44,37 @@ class Templates:
     def __len__(self) -> int:
         return len(self._by_key)
 
-    def write(self, block: builder.Block, eqn: Any, operands: list[str]) -> Any:
-        """Writes an equation; returns what its rule would.
+    def find(
+        self, block: builder.Block, eqn: Any, operands: list[str], in_avals: list[Any]
+    ) -> recording.Template | None:
+        """The template of an equation; None where its rule is to be called.
 
         Args:
           block: where it is written: no body of a reduction, and without attributes.
           eqn: the equation.
-          operands: names of its operands; may be added to.
-
-        Returns:
-          None where nothing was written, and the rule is to be called.
+          operands: names of its operands.
+          in_avals: their types.
         """
-        p, params, outs = eqn.primitive, eqn.params, eqn.outvars
-        if not p.rules_are_fixed:
-            return None
+        params, outs = eqn.params, eqn.outvars
         kind = outs[0].aval if len(outs) == 1 else tuple(map(_aval, outs))
-        in_kinds = map(_aval, eqn.invars)
         key: Any
         if params:  # of which 1, 1.0 and True are equal, and written in different ways
             values = params.values()
-            key = (p.lower, kind, *in_kinds, *params, *values, *map(type, values))
+            rule = eqn.primitive.lower
+            key = (rule, kind, *in_avals, *params, *values, *map(type, values))
         else:
-            key = (p.lower, kind, *in_kinds)
+            key = (eqn.primitive.lower, kind, *in_avals)
         try:
             template = self._by_key.get(key)
         except TypeError:  # a parameter that has no hash
             return None
-        if template is None:
-            template = self._learn(key, block, eqn, operands)
-            if template is None:
-                return None
-        text = template.text
-        if text is None:
-            return template.write(block, operands)
-        n = block.n
-        block.n = n + 1
-        name = f"{block.prefix}{n}"
-        block.lines.append(text % (name, *operands))
-        return name
+        return template or self._learn(key, block, eqn, operands)
 
     def _learn(
         self, key: Any, block: builder.Block, eqn: Any, operands: Sequence[str]
     ) -> recording.Template | None:
         """A new template; None if there is none, or not yet."""
-        if key[0] in self._called:
+        if key[0] in self._called or not eqn.primitive.rules_are_fixed:
             return None
         if key not in self._by_key:
             is_ours = str(getattr(key[0], "__module__", "")).startswith("olympus._src.")
