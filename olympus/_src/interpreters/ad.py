@@ -275,10 +275,8 @@ class TangentTape(partial_eval.DynamicOlympusprTrace):
 
     def zeros(self, aval: Any) -> Any:
         """Zeros that the tape makes, so that they are not constants it carries."""
-        if aval.is_high:
-            return aval.vspace_zero()
-        zero = families.scalar_of(aval, 0)
-        if not aval.shape:
+        zero = families.instantiate(Zero(aval), aval.shape)
+        if aval.is_high or not aval.shape:
             return zero
         params = {
             "shape": aval.shape,
