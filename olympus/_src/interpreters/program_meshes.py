@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from olympus._src.core import explicit_shardings, ir
 from olympus._src.interpreters import type_constraints
 from olympus._src.interpreters.concrete_arrays import committed_place
+from olympus._src.lax.sharding_constraints import sharding_constraint_p
 from olympus._src.lowering import memory_kinds
 from olympus._src.sharding import contexts, single_devices
 from olympus._src.sharding.division import (
@@ -30,24 +31,34 @@ def mesh_of(program: ir.Olympuspr) -> Mesh | None:
 
 def _find_mesh(program: ir.Olympuspr) -> Mesh | None:
     for eqn in program.eqns:
-        for value in eqn.params.values():
-            mesh = _mesh_of_parameter(value)
-            if mesh is not None:
-                return mesh
+        for mesh in _meshes_named_by(eqn):
+            return mesh
         for inner in ir.subprograms(eqn.params):
-            mesh = mesh_of(inner)
-            if mesh is not None:
-                return mesh
+            inner_mesh = mesh_of(inner)
+            if inner_mesh is not None:
+                return inner_mesh
     return None
 
 
-def _mesh_of_parameter(value: Any) -> Mesh | None:
-    if isinstance(value, NamedSharding):
-        value = value.mesh
-    elif single_devices.is_of_device(value):
-        (device,) = value.device_set
-        value = single_devices.mesh_of(device)
-    return value if isinstance(value, Mesh) else None
+def _meshes_named_by(eqn: ir.Eqn) -> Iterator[Mesh]:
+    for value in eqn.params.values():
+        mesh = value.mesh if isinstance(value, NamedSharding) else value
+        if isinstance(mesh, Mesh):
+            yield mesh
+    device = _device_named_by(eqn)
+    if device is not None:
+        yield single_devices.mesh_of(device)
+
+
+def _device_named_by(eqn: ir.Eqn) -> Any:
+    """The one device that a value is constrained to; of callbacks it says who calls."""
+    if eqn.primitive is not sharding_constraint_p:
+        return None
+    sharding = eqn.params["sharding"]
+    if not single_devices.is_of_device(sharding):
+        return None
+    (device,) = sharding.device_set
+    return device
 
 
 def place_of(
@@ -90,11 +101,8 @@ def _find_devices(program: ir.Olympuspr) -> tuple[bool, frozenset[Any]]:
     single = False
     places: set[Any] = set()
     for eqn in program.eqns:
-        for value in eqn.params.values():
-            mesh = _mesh_of_parameter(value)
-            if mesh is not None:
-                places.add(mesh.flat_devices)
-            single = single or single_devices.is_of_device(value)
+        places.update(mesh.flat_devices for mesh in _meshes_named_by(eqn))
+        single = single or _device_named_by(eqn) is not None
         for inner in ir.subprograms(eqn.params):
             inner_single, inner_places = inner.derived("named devices", _find_devices)
             single = single or inner_single
