@@ -38,10 +38,13 @@ _AFTER = """
   medians.
 - *process*: the processor's time of our whole program, with imports, tracing and
   compilation; nothing is kept on disk between runs. The same *warm*: compiled programs
-  are on disk, on both sides, from a process before, and the median of three counts.
+  are on disk, on both sides, from a process before. It is one process each; of
+  blackjax, diffrax, equinox, evosax, nnx, jaxopt, lineax, optimistix and rlax the
+  median of three.
 
-Steps are of 2026-11-26 (that of diffrax with the second core in use), processes of
-2026-11-27, on two cores otherwise idle, with the bytecode of all packages on disk.
+Steps are of 2026-11-26 (that of diffrax with the second core in use), that of equinox
+and processes of 2026-11-27, on two cores otherwise idle, with the bytecode of all
+packages on disk.
 
 ## What warm processes do
 
