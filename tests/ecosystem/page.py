@@ -38,9 +38,8 @@ _AFTER = """
   medians.
 - *process*: the processor's time of our whole program, with imports, tracing and
   compilation; nothing is kept on disk between runs. The same *warm*: compiled programs
-  are on disk, on both sides, from a process before. It is one process each; of
-  blackjax, diffrax, equinox, evosax, nnx, jaxopt, lineax, optimistix and rlax the
-  median of three.
+  are on disk, on both sides, from a process before; the median of three, marked by *,
+  or one.
 
 Steps are of 2026-11-26 (that of diffrax with the second core in use), that of equinox
 and processes of 2026-11-27, on two cores otherwise idle, with the bytecode of all
@@ -124,7 +123,8 @@ def _row(name, entry):
     shown += [_share(entry.get("checks")), _own_tests(name, entry)]
     shown.append(_pair(entry.get("step_us"), _duration))
     shown.append(_pair(entry.get("process_s"), lambda s: f"{s:.1f} s"))
-    shown.append(_pair(entry.get("warm_process_s"), lambda s: f"{s:.2f} s"))
+    warm = _pair(entry.get("warm_process_s"), lambda s: f"{s:.2f} s")
+    shown.append(f"{warm} *" if entry.get("warm_processes", 1) > 1 else warm)
     return _line(shown)
 
 

@@ -66,6 +66,7 @@ def measure_processes(python, name):
             for side in _SIDES:
                 warm[side].append(_seconds(python, side, name, caches[side]))
     return {
+        "warm_processes": _PROCESSES,
         "process_s": [_seconds(python, side, name, None) for side in _SIDES],
         "warm_process_s": [round(statistics.median(warm[side]), 2) for side in _SIDES],
     }
