@@ -225,10 +225,10 @@ def test_what_is_padded_of_arrays_that_are_rolled(case):
     f, n = ROLLED[case]
     known = case == "of a known number"
 
-    def pulled(x):
+    def pull_back(x):
         return olympus.vjp(lambda x: f(x, X), x)[1](jnp.ones((8, 6)) if known else x)
 
-    merged = pad_sums.merge(olympus.make_olympuspr(pulled)(X).olympuspr)
+    merged = pad_sums.merge(olympus.make_olympuspr(pull_back)(X).olympuspr)
     assert [eqn.primitive for eqn in merged.eqns].count(lax.pad_p) == n
 
 

@@ -17,7 +17,7 @@ def _device():
     return olympus.devices()[2]
 
 
-def _here(x):
+def _is_there(x):
     return x.committed and x.devices() == {_device()}
 
 
@@ -37,7 +37,7 @@ def _here(x):
 )
 def test_arrays_that_a_program_makes_for_a_device(make):
     out = olympus.jit(lambda: make(_device()))()
-    assert _here(out)
+    assert _is_there(out)
     assert out.sharding == SingleDeviceSharding(_device())
     np.testing.assert_array_equal(out, make(_device()))
     assert make(_device()).devices() == {_device()}
@@ -46,31 +46,33 @@ def test_arrays_that_a_program_makes_for_a_device(make):
 def test_constraints():
     there = SingleDeviceSharding(_device())
 
-    def constrained(x):
+    def constrain(x):
         return lax.with_sharding_constraint(x + 1, there)
 
     x = jnp.arange(3.0)
-    for f in (olympus.jit(constrained), olympus.vmap(constrained), constrained):
-        assert _here(f(x))
+    for f in (olympus.jit(constrain), olympus.vmap(constrain), constrain):
+        assert _is_there(f(x))
         np.testing.assert_array_equal(f(x), x + 1)
 
 
 def test_programs_around():
     x = jnp.arange(3.0)
 
-    def there(y):
+    def add_one_there(y):
         return y + jnp.array(1.0, device=_device())
 
-    assert _here(olympus.jit(there)(x))
-    assert _here(olympus.jit(lambda y: olympus.jit(there)(y) * 2)(x))
-    loop = lambda y: lax.scan(lambda c, v: (there(c) * v, c), 0.0, y)  # noqa: E731
-    assert _here(olympus.jit(loop)(x)[0])
-    assert _here(loop(x)[1])
-    assert _here(lax.cond(True, there, lambda y: y, x))
-    assert _here(olympus.vmap(olympus.jit(there))(x))
-    assert _here(olympus.grad(olympus.jit(lambda y: (y * there(y)).sum()))(x))
-    compiled = olympus.jit(there).lower(x).compile()
-    assert _here(compiled(x))
+    assert _is_there(olympus.jit(add_one_there)(x))
+    assert _is_there(olympus.jit(lambda y: olympus.jit(add_one_there)(y) * 2)(x))
+    loop = lambda y: lax.scan(lambda c, v: (add_one_there(c) * v, c), 0.0, y)  # noqa: E731
+    assert _is_there(olympus.jit(loop)(x)[0])
+    assert _is_there(loop(x)[1])
+    assert _is_there(lax.cond(True, add_one_there, lambda y: y, x))
+    assert _is_there(olympus.vmap(olympus.jit(add_one_there))(x))
+    assert _is_there(
+        olympus.grad(olympus.jit(lambda y: (y * add_one_there(y)).sum()))(x)
+    )
+    compiled = olympus.jit(add_one_there).lower(x).compile()
+    assert _is_there(compiled(x))
     np.testing.assert_array_equal(compiled(x), x + 1)
 
 
@@ -80,7 +82,7 @@ def test_calls_again_and_arguments_there():
     for value in (x, np.arange(3.0, dtype="float32"), olympus.device_put(x, _device())):
         for _ in range(3):
             out = f(value)
-            assert _here(out)
+            assert _is_there(out)
             np.testing.assert_array_equal(out, [1, 2, 3])
 
 

@@ -205,7 +205,7 @@ _BY_OPERAND = ("donated_invars", "in_shardings", "in_layouts")
 _BY_RESULT = ("out_shardings", "out_layouts")
 
 
-def _chosen_nowhere(n_operands: int, n_results: int) -> dict[str, Any]:
+def _list_jax_parameters(n_operands: int, n_results: int) -> dict[str, Any]:
     """Parameters of JAX's for what here other equations say: constraints on values."""
     return {
         "in_shardings": (UNSPECIFIED,) * n_operands,
@@ -225,7 +225,7 @@ class _Jit(Primitive):
 
     def bind(self, *args: Any, **params: Any) -> Any:
         if vocabulary.is_jax():
-            params |= _chosen_nowhere(len(args), len(params["jaxpr"].out_avals))
+            params |= _list_jax_parameters(len(args), len(params["jaxpr"].out_avals))
         return super().bind(*args, **params)
 
     @property

@@ -9,7 +9,8 @@ function one that is not known, which is always traced.
 
 The library's own functions are followed only to their closures and defaults: what else
 they read is settings, which are part of the key of whatever is remembered. So `vmap(f)`
-is as much as its options and what `f` reads.
+is as much as its options and what `f` reads. Names that its modules load late are
+loaded here, or they would be read only the second time.
 """
 
 from __future__ import annotations
@@ -46,24 +47,6 @@ def declare_constant(fun: Any) -> None:
     For wrappers of the library's own functions, which name its caches and its state.
     """
     _constant_code[id(fun.__code__)] = fun.__code__
-
-
-# Classes of the library's own modules, with what says which names one has that are
-# not among its attributes yet: reading a name makes it one.
-_own_modules: dict[type, Callable[[types.ModuleType, str], bool]] = {}
-
-
-def declare_modules(
-    kind: type[types.ModuleType], offers: Callable[[types.ModuleType, str], bool]
-) -> None:
-    """Says that modules of a class are the library's own.
-
-    Args:
-      kind: the class.
-      offers: whether a module of it has a name, which `getattr` would find.
-    """
-    _own_modules[kind] = offers
-    _RULES[kind] = lambda reading, x: reading.values.append(x)
 
 
 _LEAVES = frozenset(
@@ -437,8 +420,29 @@ if native.calls is not None:
     _RULES[native.calls.Direct] = lambda reading, x: reading.values.append(x)
 
 
+# -- modules ---------------------------------------------------------------------------
+
+# Classes of the library's own modules, with what says which names one has that are
+# not among its attributes yet: reading a name makes it one.
+_own_modules: dict[type, Callable[[types.ModuleType, str], bool]] = {}
+
+
+def declare_modules(
+    kind: type[types.ModuleType], offers: Callable[[types.ModuleType, str], bool]
+) -> None:
+    """Says that modules of a class are the library's own.
+
+    Args:
+      kind: the class.
+      offers: whether a module of it has a name, which `getattr` would find.
+    """
+    _own_modules[kind] = offers
+    _RULES[kind] = lambda reading, x: reading.values.append(x)
+
+
 # The attributes of a module as they are, which a class of modules may show otherwise.
 _attributes_of: Any = vars(types.ModuleType)["__dict__"].__get__
+
 
 # -- what is whose ---------------------------------------------------------------------
 

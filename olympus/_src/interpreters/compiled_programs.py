@@ -285,7 +285,7 @@ def _shardings(lowered: LoweredProgram, loaded: Any) -> dict[str, Any]:
 def _resolve(shardings: Any, chosen: Any, types: Any, mesh: Mesh) -> list[Any]:
     """The shardings that a program fixes, and those that the compiler chose."""
     if mesh.size == 1:  # where it chooses none
-        whole = single_devices.whole(mesh)
+        whole = single_devices.whole_sharding(mesh)
         return [fixed or whole for fixed in shardings or [None] * len(types)]
     if None not in shardings:  # of what is read from disk XLA may not tell its own
         return list(shardings)

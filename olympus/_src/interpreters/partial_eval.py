@@ -401,8 +401,10 @@ def check_leaks(
       kind: the class of its tracers.
       info: names the function that was traced; None where no user did it.
     """
-    t = trace_ref() if info is not None and config.check_leaks() else None
-    if t is None or info is None:
+    if info is None or not config.check_leaks():
+        return
+    t = trace_ref()
+    if t is None:
         return
     gc.collect()
     alive: list[Any] = [x for x in gc.get_objects() if type(x) is kind]

@@ -302,7 +302,7 @@ class _Regions:
         sides = (part, other) if upper else (other, part)
         return e.select(flipped, *sides)
 
-    def joined(self, inner: Any, at_zero: float, at_one: float) -> Any:
+    def join_ends(self, inner: Any, at_zero: float, at_one: float) -> Any:
         """The result, with the values at the ends and NaN outside."""
         x, out = self.original, inner
         zero, one = terms.number(x, 0), terms.number(x, 1)
@@ -328,7 +328,7 @@ def _beta(*, upper: bool) -> Callable[..., Any]:
         part = e.select(regions.by_integral, by_integral, by_fraction)
         part = e.mul(part, e.exp(regions.log_power()))
         out = regions.choose_side(part, upper=upper)
-        return regions.joined(out, float(upper), float(not upper))
+        return regions.join_ends(out, float(upper), float(not upper))
 
     return value
 
@@ -343,25 +343,25 @@ def _beta_slope(which: int, *, upper: bool) -> Callable[..., Any]:
         both = e.add(da, db)
         excess = e.sub(e.mul(regions.x, both), da)
         gap = e.select(regions.above, excess, e.neg(excess))
-        where, along = (
-            regions.fraction(),
-            _FRACTION.along(True, True, False, False, True),
-        )
+        where = regions.fraction()
+        fraction = _FRACTION.with_tangents(True, True, False, False, True)
         dp, dq = (
             e.select(regions.above, db, da),
             e.select(regions.above, da, db),
         )
-        values = along(*where, dp, dq, gap)
+        values = fraction(*where, dp, dq, gap)
         by_fraction, in_fraction = values[2], e.div(values[5], values[2])
         where = regions.integral()
-        along = _INTEGRAL.along(True, False, True, False)
-        total, moved = along(*where, both, gap)
+        integral = _INTEGRAL.with_tangents(True, False, True, False)
+        total, moved = integral(*where, both, gap)
         by_integral = e.mul(total, e.abs_(where[-1]))
         part = e.select(regions.by_integral, by_integral, by_fraction)
         in_part = e.select(regions.by_integral, e.div(moved, total), in_fraction)
         power, in_power = _log_power_slope(regions, da, db, excess)
         out = e.mul(e.mul(part, e.exp(power)), e.add(in_part, in_power))
-        return regions.joined(regions.choose_side(out, upper=upper, sloped=True), 0, 0)
+        return regions.join_ends(
+            regions.choose_side(out, upper=upper, sloped=True), 0, 0
+        )
 
     return slope
 

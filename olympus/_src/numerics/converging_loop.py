@@ -92,7 +92,7 @@ class Loop:
     def __repr__(self) -> str:
         return self.step.__name__.strip("_")
 
-    def along(self, *has_tangent: bool) -> Loop:
+    def with_tangents(self, *has_tangent: bool) -> Loop:
         """The loop of the state and its tangents."""
         return Loop(self.start, self.step, self.count, (*self.has_tangent, has_tangent))
 
@@ -116,7 +116,7 @@ class Loop:
             return tuple(self.start(*operands))
         inner, own, tangents = self._without_last(operands)
         outs, moved = ad.jvp(lambda *xs: list(inner.begin(xs)), [*own], tangents)
-        return (*outs, *_whole(outs, moved))
+        return (*outs, *_instantiate(outs, moved))
 
     def advance(self, n: Any, state: Any, operands: Any) -> Any:
         """One step. It is the last one if the tangents converged as well."""
@@ -132,7 +132,7 @@ class Loop:
 
         outs, moved = ad.jvp(advance, [*values, *own], [*slopes, *tangents])
         *new, unfinished = outs
-        new_slopes = _whole(new, moved[:count])
+        new_slopes = _instantiate(new, moved[:count])
         change = e.abs_(e.sub(new_slopes[-1], slopes[-1]))
         bound = e.mul(e.abs_(new_slopes[-1]), epsilon(change))
         unfinished = e.bitwise_or(unfinished, e.gt(change, bound))
@@ -143,7 +143,7 @@ class Loop:
         return loop_p.bind(*operands, loop=self)
 
 
-def _whole(values: Any, tangents: Any) -> list[Any]:
+def _instantiate(values: Any, tangents: Any) -> list[Any]:
     return [
         like(v, 0) if type(t) is Zero else t
         for v, t in zip(values, tangents, strict=True)
@@ -169,7 +169,7 @@ def _loop_jvp(primals: Any, tangents: Any, *, loop: Loop) -> Any:
     for i, t in enumerate(tangents):
         if type(t) is Zero:
             continue
-        derivative = loop.along(*[i == k for k in range(len(primals))])
+        derivative = loop.with_tangents(*[i == k for k in range(len(primals))])
         slopes = derivative(*primals, like(primals[i], 1))[size:]
         sums = [
             families.add_tangents(total, e.mul(t, slope))

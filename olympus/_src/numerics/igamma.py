@@ -189,7 +189,7 @@ class _Regions:
             e.select(self.is_central, self.x, large),
         )
 
-    def joined(
+    def join_ends(
         self, inner: Any, at_zero: float, at_infinity: float, without_shape: float
     ) -> Any:
         """The result, with the values at the ends and where a is 0, and NaN outside."""
@@ -208,7 +208,7 @@ def _lower_gamma(a: Any, x: Any) -> Any:
     inner = e.select(regions.by_series, _series(sa, sx), complement)
     lower, _ = igamma_expansion.lower_and_upper(*regions.near_large())
     inner = e.select(regions.is_central, lower, inner)
-    return regions.joined(inner, 0, 1, 1)
+    return regions.join_ends(inner, 0, 1, 1)
 
 
 @terms.wide
@@ -219,7 +219,7 @@ def _upper_gamma(a: Any, x: Any) -> Any:
     inner = e.select(regions.by_series, complement, _fraction(fa, fx))
     _, upper = igamma_expansion.lower_and_upper(*regions.near_large())
     inner = e.select(regions.is_central, upper, inner)
-    return regions.joined(inner, 1, 0, 0)
+    return regions.join_ends(inner, 1, 0, 0)
 
 
 def _log_scale_slope(a: Any, x: Any) -> Any:
@@ -227,7 +227,7 @@ def _log_scale_slope(a: Any, x: Any) -> Any:
 
 
 def _series_slope_unscaled(a: Any, x: Any) -> Any:
-    _, total, _, slope = _SERIES.along(True, False)(a, x, terms.like(a, 1))
+    _, total, _, slope = _SERIES.with_tangents(True, False)(a, x, terms.like(a, 1))
     return e.add(slope, e.mul(total, _log_scale_slope(a, x)))
 
 
@@ -236,7 +236,7 @@ def _series_slope(a: Any, x: Any) -> Any:
 
 
 def _fraction_slope_unscaled(a: Any, x: Any) -> Any:
-    values = _FRACTION.along(True, False)(a, x, terms.like(a, 1))
+    values = _FRACTION.with_tangents(True, False)(a, x, terms.like(a, 1))
     total, slope = values[2], values[5]
     moved = e.add(e.div(terms.number(a, 1), a), _log_scale_slope(a, x))
     return e.add(slope, e.mul(total, moved))
@@ -256,7 +256,7 @@ def _gamma_slope(a: Any, x: Any) -> Any:
     a, x = regions.near_large()
     moved = e.mul(igamma_expansion.variate_slope(a, x), igamma_expansion.density(a, x))
     inner = e.select(regions.is_central, e.neg(moved), inner)
-    return regions.joined(inner, 0, 0, np.nan)
+    return regions.join_ends(inner, 0, 0, np.nan)
 
 
 @terms.wide
@@ -266,7 +266,7 @@ def _gamma_curvature(a: Any, x: Any) -> Any:
     _, (inner,) = ad.jvp(
         lambda *xs: [_gamma_slope(*xs)], [a, x], [terms.like(a, 1), still]
     )
-    return _Regions(a, x).joined(inner, 0, 0, np.nan)
+    return _Regions(a, x).join_ends(inner, 0, 0, np.nan)
 
 
 @terms.wide
@@ -339,7 +339,7 @@ def _variate_slope(a: Any, x: Any) -> Any:
     inner = e.select(regions.by_series, by_series, by_fraction)
     by_expansion = igamma_expansion.variate_slope(*regions.near_large())
     inner = e.select(regions.is_central, by_expansion, inner)
-    return regions.joined(inner, 0, np.nan, np.nan)
+    return regions.join_ends(inner, 0, np.nan, np.nan)
 
 
 @terms.wide

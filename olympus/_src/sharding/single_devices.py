@@ -44,7 +44,7 @@ def mesh_of(device: Any) -> Mesh:
     return over_one_device(device, shardings.default_memory_kind(device)).device_mesh
 
 
-def whole(mesh: Mesh) -> Any:
+def whole_sharding(mesh: Mesh) -> Any:
     """The sharding of values in the default memory of a mesh of one device."""
     (device,) = mesh.flat_devices
     if mesh is mesh_of(device):

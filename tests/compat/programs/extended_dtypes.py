@@ -73,12 +73,12 @@ print(jax.jit(lambda x: unwrap(wrap(x)[::-1]))(x))
 
 
 @jax.custom_vjp
-def scaled(x, scale):
+def scale_by(x, scale):
     return x * unwrap(scale)
 
 
 def forward(x, scale):
-    return scaled(x, scale), (x, scale)
+    return scale_by(x, scale), (x, scale)
 
 
 def backward(saved, ct):
@@ -86,12 +86,12 @@ def backward(saved, ct):
     return ct * unwrap(scale), wrap(jnp.max(jnp.abs(x)) * jnp.sign(unwrap(scale)))
 
 
-scaled.defvjp(forward, backward)
+scale_by.defvjp(forward, backward)
 
 
 def total(x, scale):
     kept = wrap(scale)
-    return jnp.sum(scaled(scaled(x, kept) * 2, kept))
+    return jnp.sum(scale_by(scale_by(x, kept) * 2, kept))
 
 
 grads = jax.jit(jax.grad(total, (0, 1)))(x, 3.0)

@@ -36,7 +36,7 @@ def _product(x, y):
     return _three(x, y)[2]
 
 
-def _doubled(jaxpr, *args):
+def _double_results(jaxpr, *args):
     """An interpreter that gives each call one operand more, which it doubles."""
     env = dict(zip(jaxpr.jaxpr.invars, args, strict=True))
     (eqn,) = jaxpr.jaxpr.eqns
@@ -61,4 +61,4 @@ show("gradient", jax.make_jaxpr(jax.grad(_product))(1.0, 2.0))
 show("batch", jax.make_jaxpr(jax.vmap(_three))(jnp.ones(2), jnp.ones(2)))
 show("tangents", jax.make_jaxpr(lambda x: jax.jvp(_three, (x, x), (x, x)))(1.0))
 show("part", partial_eval.dce_jaxpr(whole.jaxpr, [True, False, False])[0])
-print(*_doubled(whole, 1.0, 3.0))
+print(*_double_results(whole, 1.0, 3.0))
