@@ -87,6 +87,18 @@ def test_sinc_far_out():
     assert abs(second(np.float32(1e30))) < 1e-29
 
 
+def test_sinc_keeps_its_zeros_and_its_precision_far_out():
+    whole = np.float32([-3, -1, 1, 2, 1e6, 2**23 + 1, 1e20])
+    np.testing.assert_array_equal(onp.sinc(whole), np.zeros(7))
+    halves = np.float32([0.5, -2.5, 1000.25, 12345.375, 1e6 + 0.5])
+    turns = halves.astype(np.float64) % 2
+    exact = np.sin(np.pi * turns) / (np.pi * halves.astype(np.float64))
+    np.testing.assert_allclose(onp.sinc(halves), exact, rtol=2e-7)
+    slopes = olympus.vmap(olympus.grad(onp.sinc))(whole)
+    signs = np.where(whole % 2 == 0, 1, -1)
+    np.testing.assert_allclose(slopes, signs / whole.astype(np.float64), rtol=1e-6)
+
+
 def test_arccosh_at_and_below_one():
     slope = olympus.vmap(olympus.grad(lax.acosh))(
         np.float32([1, 2, 3e38, np.inf, 0.5, 0, -1, -2, np.nan])

@@ -109,3 +109,41 @@ def test_tangents_of_integers_in_custom_rules():
     tangents = olympus.grad(loop, argnums=(0, 1), allow_int=True)(2.0, 3)
     assert tangents[0] == 2
     assert tangents[1].dtype == olympus.float0
+
+
+@pytest.mark.parametrize(("low", "high"), [(0, 100), (-1, 4), (-5, 5), (7, -30)])
+@pytest.mark.parametrize("num", [2, 3, 11, 50, 101])
+def test_linspace_of_traced_integers_is_rounded_once(low, high, num):
+    spread = olympus.jit(lambda *ends: jnp.linspace(*ends, num))
+    expected = np.linspace(low, high, num).astype("float32")
+    np.testing.assert_array_equal(spread(np.float32(low), np.float32(high)), expected)
+    values = spread(low + 1j * high, np.complex64(high))
+    np.testing.assert_array_equal(values.real, expected)
+    np.testing.assert_array_equal(
+        spread(jnp.bfloat16(low), jnp.bfloat16(high)), expected.astype("bfloat16")
+    )
+
+
+@pytest.mark.parametrize(("low", "high"), [(0, np.inf), (-np.inf, np.inf), (np.nan, 1)])
+def test_linspace_of_traced_ends_begins_and_ends_with_them(low, high):
+    values = olympus.jit(lambda *ends: jnp.linspace(*ends, 4))(low, high)
+    np.testing.assert_array_equal(values[jnp.array([0, -1])], np.float32([low, high]))
+
+
+def test_linspace_of_the_largest_floats_is_finite():
+    largest = np.finfo(np.float32).max
+    for num in range(2, 60):
+        values = olympus.jit(lambda *ends, n=num: jnp.linspace(*ends, n))(
+            largest, np.float32(1)
+        )
+        assert np.isfinite(values).all(), num
+        assert (np.diff(np.asarray(values)) < 0).all(), num
+    values = olympus.jit(lambda x: jnp.linspace(-x, x, 5))(largest)
+    assert np.isfinite(values).all()
+
+
+def test_histogram_counts_values_at_edges_of_round_numbers_above():
+    values = np.float32([-1, -0.5, 0, 0.5, 0.5, 0.5, 1, 4])
+    counts, edges = jnp.histogram(jnp.asarray(values))
+    np.testing.assert_array_equal(edges, np.linspace(-1, 4, 11))
+    np.testing.assert_array_equal(counts, np.histogram(values)[0])

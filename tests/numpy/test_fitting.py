@@ -123,6 +123,13 @@ def test_roots_refuses():
         olympus.jit(jnp.roots)(np.ones(3))
 
 
+def test_a_root_that_is_not_a_number_leaves_the_leading_coefficient():
+    for roots in ([np.nan], [1.0, np.nan, 2.0], [np.inf, 1.0]):
+        with np.errstate(invalid="ignore"):
+            expected = np.poly(np.float32(roots))
+        np.testing.assert_array_equal(jnp.poly(jnp.float32(roots)), expected)
+
+
 def test_the_polynomial_of_a_matrix_is_its_characteristic_one():
     m = np.array([[2.0, 1.0], [1.0, 3.0]])
     found = jnp.poly(m)

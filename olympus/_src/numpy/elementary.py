@@ -173,8 +173,21 @@ def _sinc(x: Any) -> Any:
     zeros = promotion.full_shape(zero, aval_of(x).shape)
     near = _sinc_near_zero(lax.select(at_zero, angle, zeros))
     tiny = promotion.scalar(math.sqrt(float(dtypes.finfo(aval_of(x).dtype).eps)), x)
-    safe = lax.select(at_zero, promotion.full_shape(tiny, aval_of(x).shape), angle)
-    return lax.select(at_zero, near, lax.div(lax.sin(safe), safe))
+    safe = lax.select(at_zero, promotion.full_shape(tiny, aval_of(x).shape), x)
+    sine = lax.sin(lax.mul(_near_half_turn(safe), promotion.scalar(math.pi, x)))
+    far = lax.div(sine, lax.mul(safe, promotion.scalar(math.pi, x)))
+    return lax.select(at_zero, near, far)
+
+
+def _near_half_turn(x: Any) -> Any:
+    """Numbers within a half whose sines, times pi, are those of `x`: not rounded."""
+    if _complex(x):
+        return x
+    two = promotion.scalar(2, x)
+    turns = lax.round(lax.div(x, two), lax.RoundingMethod.TO_NEAREST_EVEN)
+    rest = lax.sub(x, lax.mul(turns, two))
+    beyond = lax.gt(lax.abs_(rest), promotion.scalar(0.5, x))
+    return lax.select(beyond, lax.sub(lax.sign(rest), rest), rest)
 
 
 def _sinc_near_zero(x: Any) -> Any:

@@ -334,11 +334,8 @@ def _poly(roots: Any) -> Any:
     for i in range(n):
         root = concatenation.slice_in_dim(roots, i, i + 1)
         shifted = concatenation.pad(out, zero, [(0, 1, 0)])
-        scaled = lax.mul(
-            concatenation.pad(out, zero, [(1, 0, 0)]),
-            promotion.full_shape(root, (i + 2,)),
-        )
-        out = lax.sub(shifted, scaled)
+        scaled = lax.mul(out, promotion.full_shape(root, (i + 1,)))
+        out = lax.sub(shifted, concatenation.pad(scaled, zero, [(1, 0, 0)]))
     return promotion.strong(out)
 
 

@@ -301,21 +301,14 @@ def _linspace_traced(
     )
     low, high = (promotion.full_shape(x, shape) for x in (low, high))
     parts = num - 1 if endpoint else num
-    real = dtypes.real_dtype(working)
     rank = len(shape)
-    spread_shape = (num, *shape)
-    weights = elementwise.convert(
-        symbolic_ranges.shares(num, maximum(parts, 1), real), working
-    )
-    w = shaping.broadcast_in_dim(weights, spread_shape, (0,))
-    low_w, high_w = (
-        shaping.broadcast_in_dim(x, spread_shape, range(1, rank + 1))
-        for x in (low, high)
-    )
-    one = np.asarray(1, working)[()]
-    out = elementwise.add(
-        elementwise.mul(low_w, elementwise.sub(one, w)), elementwise.mul(high_w, w)
-    )
+    if dtypes.kind(working) == "c":
+        ends = [
+            (part(low), part(high)) for part in (elementwise.real, elementwise.imag)
+        ]
+        out = elementwise.complex_(*(_interpolate(*x, num, parts) for x in ends))
+    else:
+        out = _interpolate(low, high, num, parts)
     axis = sizes_.canonicalize_axis(axis, rank + 1, "numpy.linspace")
     order = list(range(1, rank + 1))
     order.insert(axis, 0)
@@ -328,6 +321,37 @@ def _linspace_traced(
         divisor = np.asarray(parts if parts else np.nan, working)[()]
     step = elementwise.div(elementwise.sub(high, low), divisor)
     return elementwise.convert(out, kind), step
+
+
+def _interpolate(low: Any, high: Any, num: Any, parts: Any) -> Any:
+    """`num` values that begin with `low`, in steps of one of `parts` up to `high`.
+
+    They are means of the ends whose weights are exact: each is rounded once where the
+    products are exact too, as those of small integers are. The sum of the weights is
+    the same everywhere, but XLA, if it knew, would multiply by its reciprocal.
+    """
+    dtype = aval_of(low).dtype
+    wide = np.dtype(np.float32) if dtypes.itemsize_bits(dtype) < 32 else dtype
+    shape = (num, *aval_of(low).shape)
+    low, high = (
+        promotion.full_shape(elementwise.convert(x, wide), shape) for x in (low, high)
+    )
+    steps, last, *weights = symbolic_ranges.weights(num, maximum(parts, 1), wide)
+    of_low, of_high, whole, is_first, is_last = (
+        shaping.broadcast_in_dim(x, shape, (0,))
+        for x in (
+            *weights,
+            elementwise.add(*weights),
+            elementwise.eq(steps, promotion.scalar(0, steps)),
+            elementwise.eq(steps, last),
+        )
+    )
+    total = elementwise.add(
+        elementwise.mul(low, of_low), elementwise.mul(high, of_high)
+    )
+    # The ends are themselves, also where the other one is infinite.
+    out = elementwise.select(is_last, high, elementwise.div(total, whole))
+    return elementwise.convert(elementwise.select(is_first, low, out), dtype)
 
 
 @evaluate.fuse

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -46,9 +47,22 @@ def symbolic_range(start: Any, stop: Any, step: Any, dtype: Any) -> Any:
     return elementwise.convert(counted, kind)
 
 
-def shares(num: Any, parts: Any, dtype: Any) -> Any:
-    """0 to num - 1 in parts."""
-    if not is_symbolic(num):
-        return np.asarray((np.arange(num) / parts).astype(dtype))
-    whole = promotion.full_shape(elementwise.size_value(parts, np.dtype(dtype)), (num,))
-    return elementwise.div(shaping.iota(dtype, num), whole)
+def weights(num: Any, parts: Any, dtype: Any) -> tuple[Any, Any, Any, Any]:
+    """What both ends of a range count for, at each of `num` steps of one of `parts`.
+
+    Returns:
+      The numbers of the steps, `parts` as often, and the weights of the first and of
+      the last end: floats that are not above one, exact unless `parts` is symbolic.
+    """
+    whole = dtypes.canonicalize_dtype(int)
+    steps = shaping.iota(whole, num)
+    last = promotion.full_shape(elementwise.size_value(parts, whole), (num,))
+    if is_symbolic(parts):
+        scale = elementwise.convert(last, dtype)
+    else:
+        scale = np.asarray(2.0 ** math.frexp(parts)[1], dtype)[()]
+    counts = elementwise.sub(last, steps), steps
+    first, second = (
+        elementwise.div(elementwise.convert(x, dtype), scale) for x in counts
+    )
+    return steps, last, first, second
