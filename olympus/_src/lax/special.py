@@ -10,7 +10,7 @@ import numpy as np
 
 from olympus._src.core.array_type import Array, ArrayLike
 from olympus._src.core.primitive import Cost, Primitive
-from olympus._src.lax import elementwise, families
+from olympus._src.lax import elementwise, families, log_gamma
 from olympus._src.lax.elementwise import (
     abs_,
     add,
@@ -64,12 +64,6 @@ def _vectorize_function(function: Callable[[float], float]) -> Callable[..., Any
     return apply
 
 
-def _lgamma_of(x: float) -> float:
-    if math.isinf(x) or (x <= 0 and x == math.floor(x)):
-        return math.inf
-    return math.lgamma(x)
-
-
 def _digamma_of(x: float) -> float:
     """By recurrence up to 8, then the asymptotic series (Abramowitz, Stegun 6.3.18)."""
     if x <= 0 and x == math.floor(x):
@@ -121,8 +115,12 @@ erf_inv_p = _special(
     ),
     _vectorize_function(_erf_inv_of),
 )
-lgamma_p = _special(
-    "lgamma", lambda t, out, x: mul(t, digamma(x)), _vectorize_function(_lgamma_of)
+lgamma_p = families.elementwise(
+    "lgamma",
+    accepts=families.FLOAT,
+    decompose=log_gamma.log_gamma,
+    derivatives=(lambda t, out, x: mul(t, digamma(x)),),
+    cost=Cost.EXPENSIVE,
 )
 digamma_p = _special(
     "digamma",
@@ -270,11 +268,11 @@ def lgamma(x: ArrayLike) -> Array:
     Args:
       x: array of floats.
 
-    Source: `chlo.lgamma`.
+    Source: Abramowitz, Stegun, chapter 6.1.
 
     Example:
       >>> lax.lgamma(jnp.array([1.0, 0.0]))
-      Array([4.7683716e-07,           inf], dtype=float32)
+      Array([ 0., inf], dtype=float32)
     """
     return lgamma_p.bind(x)
 

@@ -437,7 +437,7 @@ def betainc(a: ArrayLike, b: ArrayLike, x: ArrayLike) -> Array:
 
     Example:
       >>> lax.betainc(1.0, 1.0, jnp.array([0.25]))
-      Array([0.24999976], dtype=float32)
+      Array([0.25], dtype=float32)
     """
     return regularized_incomplete_beta_p.bind(a, b, x)
 

@@ -11,7 +11,7 @@ import numpy as np
 from olympus._src.core import dtypes
 from olympus._src.core.array_type import Array, ArrayLike
 from olympus._src.interpreters.direct_calls import direct
-from olympus._src.lax import bessel, special
+from olympus._src.lax import bessel, families, special
 from olympus._src.lax import elementwise as lax
 from olympus._src.numpy import docstring_examples, promotion
 from olympus._src.numpy.promotion import aval_of, program
@@ -164,19 +164,17 @@ def sinc(x: ArrayLike, /) -> Array:
 
 
 def _sinc(x: Any) -> Any:
-    zero = promotion.scalar(0, x)
-    at_zero = lax.eq(x, zero)
-    angle = lax.mul(x, promotion.scalar(math.pi, x))
-    # Both branches stay finite, so that derivatives are right to any order: the series
-    # sees only zeros, the quotient none. XLA may compute `x` again for the last choice,
-    # rounded otherwise, and then find that it is not zero: the quotient is 1 there too.
-    zeros = promotion.full_shape(zero, aval_of(x).shape)
-    near = _sinc_near_zero(lax.select(at_zero, angle, zeros))
-    tiny = promotion.scalar(math.sqrt(float(dtypes.finfo(aval_of(x).dtype).eps)), x)
-    safe = lax.select(at_zero, promotion.full_shape(tiny, aval_of(x).shape), x)
-    sine = lax.sin(lax.mul(_near_half_turn(safe), promotion.scalar(math.pi, x)))
-    far = lax.div(sine, lax.mul(safe, promotion.scalar(math.pi, x)))
-    return lax.select(at_zero, near, far)
+    pi = promotion.scalar(math.pi, x)
+    angle = lax.mul(x, pi)
+    is_near = lax.lt(lax.abs_(angle), families.number_of(1, _real_dtype(x)))
+    # Near zero derivatives of the quotient are differences of large numbers. Each
+    # branch sees only its own numbers, so that derivatives are right to any order.
+    zeros = promotion.full_shape(promotion.scalar(0, x), aval_of(x).shape)
+    near = _sinc_near_zero(lax.select(is_near, angle, zeros))
+    half = promotion.full_shape(promotion.scalar(0.5, x), aval_of(x).shape)
+    far = lax.select(is_near, half, x)
+    sine = lax.sin(lax.mul(_near_half_turn(far), pi))
+    return lax.select(is_near, near, lax.div(sine, lax.mul(far, pi)))
 
 
 def _near_half_turn(x: Any) -> Any:
@@ -185,17 +183,24 @@ def _near_half_turn(x: Any) -> Any:
         return x
     two = promotion.scalar(2, x)
     turns = lax.round(lax.div(x, two), lax.RoundingMethod.TO_NEAREST_EVEN)
-    rest = lax.sub(x, lax.mul(turns, two))
-    beyond = lax.gt(lax.abs_(rest), promotion.scalar(0.5, x))
-    return lax.select(beyond, lax.sub(lax.sign(rest), rest), rest)
+    remainder = lax.sub(x, lax.mul(turns, two))
+    beyond = lax.gt(lax.abs_(remainder), promotion.scalar(0.5, x))
+    return lax.select(beyond, lax.sub(lax.sign(remainder), remainder), remainder)
 
 
 def _sinc_near_zero(x: Any) -> Any:
-    """The Taylor series of sin(x) / x to the fourth order."""
+    """The Taylor series of sin(x) / x for x up to 1."""
     square = lax.square(x)
-    sixth = lax.mul(square, promotion.scalar(-1 / 6, x))
-    fourth = lax.mul(lax.square(square), promotion.scalar(1 / 120, x))
-    return lax.add(promotion.scalar(1, x), lax.add(sixth, fourth))
+    last = 10 if dtypes.itemsize_bits(_real_dtype(x)) == 64 else 6
+    total = promotion.scalar(0, x)
+    for k in range(last, -1, -1):
+        term = promotion.scalar((-1) ** k / math.factorial(2 * k + 1), x)
+        total = lax.add(lax.mul(total, square), term)
+    return total
+
+
+def _real_dtype(x: Any) -> Any:
+    return dtypes.real_dtype(aval_of(x).dtype)
 
 
 def _log_sum(name: str, real: Any, exponential: Any, scale: float) -> Any:

@@ -8,11 +8,12 @@ from typing import Any, TypeVar
 
 import numpy as np
 
+from olympus._src.api.custom_jvp import custom_jvp
 from olympus._src.core import avals, dtypes
 from olympus._src.core.array_type import Array
 from olympus._src.lax import elementwise as lax
 from olympus._src.lax import families, shaping
-from olympus._src.numpy import promotion
+from olympus._src.numpy import creation, promotion
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -103,6 +104,31 @@ def wide(fun: F) -> F:
         return lax.convert(out, dtype)
 
     return run  # type: ignore[return-value]
+
+
+class custom_jvp_of_arrays(custom_jvp):
+    """`custom_jvp` of a formula that operators write, which mean others of numbers.
+
+    Numbers come from derivatives at them, `grad(f)(0.5)`, and are made arrays: `~` of a
+    bool of Python is no bool, and a quotient by zero an error.
+    """
+
+    def __init__(self, fun: Any) -> None:
+        super().__init__(_of_arrays(fun))
+
+    def defjvps(self, *rules: Any) -> None:
+        super().defjvps(*(rule and _of_arrays(rule) for rule in rules))
+
+
+def _of_arrays(fun: F) -> F:
+    @functools.wraps(fun)
+    def run(*xs: Any) -> Any:
+        return fun(*(creation.asarray(x) if type(x) in _NUMBERS else x for x in xs))
+
+    return run  # type: ignore[return-value]
+
+
+_NUMBERS = (bool, int, float, complex)
 
 
 def polynomial(x: Any, coefficients: Sequence[float]) -> Any:

@@ -5,13 +5,17 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from olympus._src.api.custom_jvp import custom_jvp
 from olympus._src.core.array_type import Array, ArrayLike
 from olympus._src.lax import elementwise as lax
 from olympus._src.numpy import elementary, logic
 from olympus._src.numpy.promotion import program, strong_with_axes
 from olympus._src.numpy.selection import where
-from olympus._src.scipy.special.arguments import floats, inexact, polynomial
+from olympus._src.scipy.special.arguments import (
+    custom_jvp_of_arrays,
+    floats,
+    inexact,
+    polynomial,
+)
 
 exp, log, log1p = elementary.exp, elementary.log, elementary.log1p
 
@@ -39,7 +43,7 @@ def xlogy(x: ArrayLike, y: ArrayLike) -> Array:
     return _xlogy(*inexact("xlogy", x, y))
 
 
-@custom_jvp
+@custom_jvp_of_arrays
 def _xlogy(x: Any, y: Any) -> Any:
     vanishes = (x == 0) & ~logic.isnan(y)
     return where(vanishes, 0, x * log(where(vanishes, 1, y)))
@@ -70,7 +74,7 @@ def xlog1py(x: ArrayLike, y: ArrayLike) -> Array:
     return _xlog1py(*inexact("xlog1py", x, y))
 
 
-@custom_jvp
+@custom_jvp_of_arrays
 def _xlog1py(x: Any, y: Any) -> Any:
     vanishes = (x == 0) & ~logic.isnan(y)
     return where(vanishes, 0, x * log1p(where(vanishes, 0, y)))
@@ -106,7 +110,7 @@ def entr(x: ArrayLike) -> Array:
     return _entr(*floats("entr", x))
 
 
-@custom_jvp
+@custom_jvp_of_arrays
 def _entr(x: Any) -> Any:
     return where(x < 0, -math.inf, -_xlogy(x, x))
 
@@ -242,7 +246,7 @@ def logit(x: ArrayLike) -> Array:
     return strong_with_axes(_logit(*inexact("logit", x)))
 
 
-@custom_jvp
+@custom_jvp_of_arrays
 def _logit(x: Any) -> Any:
     # Near 1/2 the odds are close to 1, where their logarithm loses digits.
     gap = 2 * (x - 0.5)
@@ -301,7 +305,7 @@ def boxcox1p(x: ArrayLike, lmbda: ArrayLike) -> Array:
     return _power_of_log(log1p(x), power)
 
 
-@custom_jvp
+@custom_jvp_of_arrays
 def _power_of_log(log_x: Any, power: Any) -> Any:
     is_zero = power == 0
     safe = where(is_zero, 1, power)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from olympus._src.api.custom_jvp import custom_jvp
 from olympus._src.core.array_type import Array, ArrayLike
 from olympus._src.lax import special
 from olympus._src.numpy import arithmetic, elementary
@@ -13,6 +12,7 @@ from olympus._src.numpy.promotion import program
 from olympus._src.numpy.selection import where
 from olympus._src.scipy.checks import as_array
 from olympus._src.scipy.special.arguments import (
+    custom_jvp_of_arrays,
     floats,
     ratio,
     reals,
@@ -105,12 +105,14 @@ def erfcinv(y: ArrayLike) -> Array:
     return wide(_erfcinv)(*floats("erfcinv", y))
 
 
-@custom_jvp
+@custom_jvp_of_arrays
 def _erfcinv(y: Any) -> Any:
     return _ndtri(y / 2) / -_ROOT_TWO
 
 
-_erfcinv.defjvps(lambda t, out, y: t * (-_ROOT_PI / 2) * exp(out * out))
+_erfcinv.defjvps(
+    lambda t, out, y: t * _ndtri_slope(out * -_ROOT_TWO, y / 2) / (-2 * _ROOT_TWO)
+)
 
 # W. J. Cody, "Rational Chebyshev approximations for the error function", Math. Comp. 23
 # (1969), 631-637: exp(x^2) erfc(x) for x from 0.46875 to 4, and from there
@@ -151,7 +153,7 @@ def _square_exp(x: Any) -> Any:
     return exp(head * head) * exp((x - head) * (x + head))
 
 
-@custom_jvp
+@custom_jvp_of_arrays
 def scaled_erfc(x: Any) -> Any:
     """`exp(x^2) erfc(x)` of a real array."""
     size = abs(x)
@@ -260,7 +262,7 @@ def ndtri(p: ArrayLike) -> Array:
     return wide(_ndtri)(*reals("ndtri", p, weak=False))
 
 
-@custom_jvp
+@custom_jvp_of_arrays
 def _ndtri(p: Any) -> Any:
     q = p - 0.5
     is_middle = abs(q) <= 0.425
@@ -277,7 +279,20 @@ def _ndtri(p: Any) -> Any:
     return where(outside, math.nan, out)
 
 
-_ndtri.defjvps(lambda t, out, p: t * math.sqrt(2 * math.pi) * exp(out * out / 2))
+def _ndtri_slope(out: Any, p: Any) -> Any:
+    """One by the density at `out`, which the tail's probability gives more exactly.
+
+    The rounding of `out` would be magnified by its square.
+    """
+    tail = minimum(p, 1 - p)
+    is_tail = (tail > 0) & (tail < 0.075)
+    size = where(is_tail, abs(out), 1)
+    by_tail = scaled_erfc(size / _ROOT_TWO) / where(is_tail, tail, 1)
+    by_density = 2 * exp(where(is_tail, 0, out * out / 2))
+    return math.sqrt(math.pi / 2) * where(is_tail, by_tail, by_density)
+
+
+_ndtri.defjvps(lambda t, out, p: t * _ndtri_slope(out, p))
 
 
 @program(1)
@@ -318,7 +333,7 @@ def log_ndtr(x: ArrayLike, series_order: int = 3) -> Array:
     return wide(_log_ndtr)(*reals("log_ndtr", as_array(x), weak=False))
 
 
-@custom_jvp
+@custom_jvp_of_arrays
 def _log_ndtr(x: Any) -> Any:
     high = log1p(-_ndtr(-maximum(x, -1)))
     low = minimum(x, -1)

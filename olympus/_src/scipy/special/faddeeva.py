@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 
-from olympus._src.api.custom_jvp import custom_jvp
 from olympus._src.core import avals, dtypes
 from olympus._src.core.array_type import Array, ArrayLike
 from olympus._src.lax import bessel
@@ -17,6 +16,7 @@ from olympus._src.numpy import arithmetic, elementary, logic
 from olympus._src.numpy.promotion import program
 from olympus._src.numpy.selection import where
 from olympus._src.scipy.special.arguments import (
+    custom_jvp_of_arrays,
     floats,
     inexact,
     is_complex,
@@ -66,7 +66,7 @@ def _fraction(z: Any) -> Any:
     return r
 
 
-@custom_jvp
+@custom_jvp_of_arrays
 def _wofz(z: Any) -> Any:
     is_lower = lax.imag(z) < 0
     size = abs(z)
@@ -168,7 +168,7 @@ _DAWSON_FAR = (
 )  # fmt: skip
 
 
-@custom_jvp
+@custom_jvp_of_arrays
 def _dawsn(x: Any) -> Any:
     size = abs(x)
     near = minimum(size, 1)
@@ -271,7 +271,7 @@ def _fresnel_value(x: Any) -> tuple[Any, Any]:
     )
 
 
-@custom_jvp
+@custom_jvp_of_arrays
 def _fresnel(x: Any) -> tuple[Any, Any]:
     return _fresnel_value(x)
 

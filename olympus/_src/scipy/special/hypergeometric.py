@@ -6,7 +6,6 @@ import math
 from collections.abc import Callable
 from typing import Any
 
-from olympus._src.api.custom_jvp import custom_jvp
 from olympus._src.api.forward_mode import jvp
 from olympus._src.core.array_type import Array, ArrayLike
 from olympus._src.lax import special
@@ -15,7 +14,13 @@ from olympus._src.numpy import arithmetic, elementary, logic
 from olympus._src.numpy.promotion import program
 from olympus._src.numpy.selection import where
 from olympus._src.scipy.checks import as_array
-from olympus._src.scipy.special.arguments import epsilon, floats, reals, wide
+from olympus._src.scipy.special.arguments import (
+    custom_jvp_of_arrays,
+    epsilon,
+    floats,
+    reals,
+    wide,
+)
 from olympus._src.scipy.special.gamma import gammasgn
 
 minimum, maximum = arithmetic.minimum, arithmetic.maximum
@@ -104,7 +109,7 @@ def _confluent(a: Any, b: Any, x: Any) -> Any:
     return where(_is_pole(b), math.inf, out)
 
 
-@custom_jvp
+@custom_jvp_of_arrays
 def _hyp1f1(a: Any, b: Any, x: Any) -> Any:
     return _confluent(a, b, x)
 
@@ -200,7 +205,7 @@ def _gauss(a: Any, b: Any, c: Any, x: Any) -> Any:
     return where(unknown, math.nan, where(_is_pole(c) & (x != 0), math.inf, out))
 
 
-@custom_jvp
+@custom_jvp_of_arrays
 def _hyp2f1(a: Any, b: Any, c: Any, x: Any) -> Any:
     return _gauss(a, b, c, x)
 

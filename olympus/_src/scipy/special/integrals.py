@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 
-from olympus._src.api.custom_jvp import custom_jvp
 from olympus._src.control_flow.loops import fori_loop
 from olympus._src.core import avals, dtypes
 from olympus._src.core.array_type import Array, ArrayLike
@@ -21,6 +20,7 @@ from olympus._src.numpy.promotion import program
 from olympus._src.numpy.selection import where
 from olympus._src.scipy.checks import as_array
 from olympus._src.scipy.special.arguments import (
+    custom_jvp_of_arrays,
     default_floats,
     epsilon,
     floats,
@@ -65,7 +65,7 @@ def _evaluate_fraction(n: Any, x: Any, steps: int) -> Any:
     return 1 / (x + n - fori_loop(0, steps, body, x * 0))
 
 
-@custom_jvp
+@custom_jvp_of_arrays
 def _expi(x: Any) -> Any:
     size = abs(x)
     moderate = arithmetic.clip(x, -1, 40)
@@ -149,7 +149,7 @@ def _order_sum(k: Any, state: Any, operands: Any) -> Any:
     return (total + term, power), unfinished & (power != 0)
 
 
-@custom_jvp
+@custom_jvp_of_arrays
 def _expn(n: Any, x: Any) -> Any:
     near = arithmetic.clip(x, 0, 1)
     low = maximum(n, 1)
@@ -217,7 +217,7 @@ def _compute_coefficients(first: int) -> list[float]:
 _ODD, _EVEN = _compute_coefficients(1), _compute_coefficients(2)
 
 
-@custom_jvp
+@custom_jvp_of_arrays
 def _sici(x: Any) -> tuple[Any, Any]:
     size = abs(x)
     near = minimum(size, 4)
@@ -297,7 +297,7 @@ def _dilogarithm() -> tuple[float, ...]:
     )
 
 
-@custom_jvp
+@custom_jvp_of_arrays
 def _spence(x: Any) -> Any:
     inverted = x > 2
     y = where(inverted, 1 / where(inverted, x, 1), x)
@@ -369,7 +369,7 @@ def _product_or_zero(a: Any, h: Any) -> Any:
     return where(h == 0, 0, a) * h
 
 
-@custom_jvp
+@custom_jvp_of_arrays
 def _owens_t(h: Any, a: Any) -> Any:
     h, size = abs(h), abs(a)
     # Nothing is above infinity; an infinite slope leaves half of what is above h.

@@ -1,0 +1,169 @@
+"""Values and slopes where terms of a formula cancel: tails, zeros, tiny arguments."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy import special as reference
+from scipy import stats as distributions
+
+import olympus
+import olympus.numpy as jnp
+from olympus import lax, nn
+from olympus.scipy import special, stats
+
+EULER = 0.5772156649015329
+
+
+def slope(fun, x):
+    return np.asarray(olympus.jit(olympus.vmap(olympus.grad(fun)))(x), np.float64)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_log_gamma_keeps_its_digits_around_its_zeros(dtype):
+    with olympus.enable_x64(dtype is np.float64):
+        step = 2.0 ** -np.arange(8, 23 if dtype is np.float32 else 50)
+        for sign in (1, -1):
+            e = sign * step
+            powers = [(k, (-e) ** k / k) for k in range(2, 14)]
+            near_one = -EULER * e + sum(reference.zeta(k) * p for k, p in powers)
+            near_two = (1 - EULER) * e + sum(reference.zetac(k) * p for k, p in powers)
+            rtol = 4 * np.finfo(dtype).eps
+            got = lax.lgamma(jnp.asarray(1 + e, dtype))
+            np.testing.assert_allclose(got, near_one, rtol=rtol)
+            got = lax.lgamma(jnp.asarray(2 + e, dtype))
+            np.testing.assert_allclose(got, near_two, rtol=rtol)
+        assert (lax.lgamma(jnp.asarray([1, 2], dtype)) == 0).all()
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_log_gamma_everywhere(dtype):
+    with olympus.enable_x64(dtype is np.float64):
+        x = np.concatenate(
+            [np.linspace(0.01, 20, 2001), np.geomspace(1e-30, 1e30, 301)]
+        ).astype(dtype)
+        exact = reference.gammaln(x.astype(np.float64))  # less exact around 1 and 2
+        np.testing.assert_allclose(
+            lax.lgamma(x), exact, rtol=8 * np.finfo(dtype).eps, atol=5e-16
+        )
+        x = -x[x < 1e4]
+        x = x[x != np.floor(x)]
+        np.testing.assert_allclose(
+            lax.lgamma(x),
+            reference.gammaln(x.astype(np.float64)),
+            rtol=8 * np.finfo(dtype).eps,
+            atol=16 * np.finfo(dtype).eps,
+        )
+        ends = lax.lgamma(jnp.asarray([0, -0.0, -1, -7, np.inf, -np.inf], dtype))
+        assert (ends == np.inf).all()
+        assert np.isnan(lax.lgamma(jnp.asarray(np.nan, dtype)))
+
+
+@pytest.mark.parametrize("fun", [special.betaln, special.beta])
+def test_slopes_of_beta_functions_of_unequal_arguments(fun):
+    rng = np.random.default_rng(0)
+    a, b = (10.0 ** rng.uniform(-6, 6, (2, 300))).astype(np.float32)
+    lengths = olympus.vmap(olympus.value_and_grad(fun, (0, 1)))
+    value, slopes = olympus.jit(lengths)(a, b)
+    with olympus.enable_x64(True):
+        a, b = a.astype(np.float64), b.astype(np.float64)
+        _, exact = lengths(a, b)
+    keep = (np.abs(value) > 1e-30) & (np.abs(value) < 1e30)
+    # beta itself has fewer digits where it is the exponential of its logarithm.
+    rtol = 1e-6 if fun is special.betaln else 2e-4
+    for got, want in zip(slopes, exact, strict=True):
+        np.testing.assert_allclose(got[keep], np.asarray(want)[keep], rtol=rtol)
+    if fun is special.betaln:  # digamma(b) - digamma(a + b) for tiny a
+        tiny = reference.polygamma(1, 3.0) * -1e-9
+        with olympus.enable_x64(True):
+            second = olympus.grad(fun, 1)(1e-9, 3.0)
+        np.testing.assert_allclose(second, tiny, rtol=1e-8)
+
+
+def test_slope_of_expm1_far_below():
+    x = np.float32([-80, -30, -10, -1, 0, 3])
+    np.testing.assert_allclose(slope(jnp.expm1, x), np.exp(np.float64(x)), rtol=1e-6)
+    for fun in (nn.elu, nn.celu):
+        want = np.exp(np.float64(x[:4]))
+        np.testing.assert_allclose(slope(fun, x[:4]), want, rtol=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("name", "parameters", "x"),
+    [
+        ("pareto", (2.5,), [1.5, 30, 1e3, 1e5]),
+        ("gumbel_l", (), [-30, -3, 1, 3]),
+        ("gumbel_r", (), [-3, -1, 3, 30]),
+    ],
+)
+def test_slopes_of_distributions_are_densities_in_tails_too(name, parameters, x):
+    x = np.float32(x)
+    density = getattr(distributions, name).pdf(np.float64(x), *parameters)
+    ours = getattr(stats, name)
+    for fun, sign in ((ours.cdf, 1), (ours.sf, -1)):
+        got = slope(lambda x, fun=fun: fun(x, *parameters), x)
+        np.testing.assert_allclose(got * sign, density, rtol=1e-4)
+
+
+def test_slopes_of_inverses_of_normal_probabilities():
+    p = np.concatenate(
+        [np.geomspace(1e-37, 0.4, 200), 1 - np.geomspace(1e-7, 0.4, 60)]
+    ).astype(np.float32)
+    wide = p.astype(np.float64)
+    want = np.sqrt(2 * np.pi) * np.exp(reference.ndtri(wide) ** 2 / 2)
+    np.testing.assert_allclose(slope(special.ndtri, p), want, rtol=1e-6)
+    twice = np.float32(2 * p)
+    want = -np.sqrt(np.pi) / 2 * np.exp(reference.erfcinv(np.float64(twice)) ** 2)
+    keep = np.abs(want) < 1e38
+    got = slope(special.erfcinv, twice)
+    np.testing.assert_allclose(got[keep], want[keep], rtol=1e-6)
+    ends = [olympus.grad(special.ndtri)(x) for x in (0.0, 1.0, -1.0)]
+    np.testing.assert_array_equal(ends, [np.inf, np.inf, np.nan])
+
+
+def test_slopes_of_sinc_close_to_zero():
+    x = np.float32([1e-20, 1e-9, 1e-6, 1e-3, 0.01, 0.1, 0.318, 0.319, 0.5, 1.5])
+    wide = x.astype(np.float64)
+    direct = (np.cos(np.pi * wide) - np.sinc(wide)) / wide
+    series = -(np.pi**2) * wide / 3 + np.pi**4 * wide**3 / 30
+    want = np.where(wide < 0.02, series, direct)
+    np.testing.assert_allclose(slope(jnp.sinc, x), want, rtol=1e-6)
+    second = slope(olympus.grad(jnp.sinc), x)
+    np.testing.assert_allclose(second[:4], -(np.pi**2) / 3, rtol=1e-5)
+
+
+_OF_TWO = ("zeta", "xlogy", "xlog1py", "rel_entr", "betaln", "beta", "kl_div")
+
+
+@pytest.mark.parametrize("at", [0.0, 0.25, 0.5, 1.0, -1.5, 3.7])
+@pytest.mark.parametrize(
+    "name",
+    [
+        *(
+            "erfcinv",
+            "ndtri",
+            "logit",
+            "entr",
+            "expit",
+            "erfcx",
+            "dawsn",
+            "exp1",
+            "expi",
+        ),
+        *("spence", "fresnel", "i0", "i1", "gamma", "loggamma", "log_ndtr", "sici"),
+        *_OF_TWO,
+    ],
+)
+def test_slopes_at_numbers_are_those_in_programs(name, at):
+    """Python's numbers reach the formulas, where `~` and `/` mean others of them."""
+    fun = getattr(special, name)
+    at = (at,) * (2 if name in _OF_TWO else 1)
+
+    def total(*xs):
+        leaves = olympus.tree.leaves(fun(*xs))
+        return sum(leaf.real for leaf in leaves)
+
+    eager = olympus.value_and_grad(total)(*at)
+    compiled = olympus.jit(olympus.value_and_grad(total))(*at)
+    for got, want in zip(eager, compiled, strict=True):
+        np.testing.assert_allclose(got, want, rtol=1e-5)
