@@ -12,6 +12,7 @@ import scipy.interpolate
 import scipy.ndimage
 
 import olympus
+import olympus.numpy as jnp
 from olympus.scipy import fft, integrate, interpolate, ndimage
 from olympus.scipy.cluster import vq
 from olympus.test_util import check_grads
@@ -222,3 +223,12 @@ def test_interpolation_along_one_axis_takes_a_row_of_places():
     theirs = scipy.interpolate.RegularGridInterpolator((line,), values)
     close(ours(places), theirs(places))
     close(ours(places[:, None]), theirs(places[:, None]))
+
+
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16"])
+def test_cosine_transforms_of_short_floats_are_single(dtype):
+    x = jnp.asarray([1.0, -2.0, 0.5, 3.0, 1.5], dtype)
+    for fun in (fft.dct, fft.idct):
+        got = fun(x)
+        assert got.dtype == "float32"
+        np.testing.assert_allclose(got, fun(x.astype("float32")), rtol=1e-6)

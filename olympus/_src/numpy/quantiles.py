@@ -64,7 +64,7 @@ def _quantile(
     a, *promoted_weights = [
         promotion.strong(v) for v in promotion.promote_inexact(a, *weights)
     ]
-    q = promotion.cast(q, aval_of(a).dtype, False)
+    q = promotion.cast(q, _position_dtype(a), False)
     if dtypes.kind(aval_of(a).dtype) == "c":
         raise ValueError("numpy.quantile: arrays must be real, got complex")
     if aval_of(q).ndim > 1:
@@ -73,7 +73,8 @@ def _quantile(
     kept_shape = [1 if i in axes else d for i, d in enumerate(aval_of(a).shape)]
     lines, n = _lines(a, axes)
     if promoted_weights:
-        w = _align_weights(name, promoted_weights[0], a, axes, axis is None)
+        w = promotion.cast(promoted_weights[0], _position_dtype(a), False)
+        w = _align_weights(name, w, a, axes, axis is None)
         out = _select_by_weights(lines, _lines(w, axes)[0], q, ignore_nan)
     else:
         ordered = lax_sorting.sort(lines, dimension=-1)
@@ -81,6 +82,13 @@ def _quantile(
     if keepdims:
         out = shaping.reshape(out, (*aval_of(q).shape, *kept_shape))
     return out
+
+
+def _position_dtype(a: Any) -> Any:
+    """Of positions within lines, which have more digits than short floats."""
+    dtype = aval_of(a).dtype
+    is_short = dtypes.kind(dtype) == "f" and dtypes.itemsize_bits(dtype) < 32
+    return np.dtype(np.float32) if is_short else dtype
 
 
 def _align_weights(
@@ -153,7 +161,7 @@ def _lines(a: Any, axes: tuple[int, ...]) -> tuple[Any, int]:
 
 def _interpolate_lines(x: Any, q: Any, n: int, method: str, ignore_nan: bool) -> Any:
     """Values at fractions `q` of sorted lines, q's axis first."""
-    dtype = aval_of(x).dtype
+    dtype = aval_of(q).dtype
     lead = aval_of(x).shape[:-1]
     q_shape = aval_of(q).shape
     full = (*q_shape, *lead)
@@ -226,18 +234,20 @@ def _mix(
     q_shape: Any,
     method: str,
 ) -> Any:
-    half = promotion.scalar(0.5, below)
     if method == "lower":
         return below
     if method == "higher":
         return above
-    if method == "midpoint":
-        return lax.mul(lax.add(below, above), half)
     if method == "nearest":
         near = lax.round(at_, lax.RoundingMethod.TO_NEAREST_EVEN)
         return _pick(x, near, lead, q_shape)
+    wide, dtype = aval_of(share).dtype, aval_of(x).dtype
+    below, above = lax.convert(below, wide), lax.convert(above, wide)
+    if method == "midpoint":
+        share = promotion.scalar(0.5, below)
     complement = lax.sub(promotion.scalar(1, share), share)
-    return lax.add(lax.mul(below, complement), lax.mul(above, share))
+    mean = lax.add(lax.mul(below, complement), lax.mul(above, share))
+    return lax.convert(mean, dtype)
 
 
 def _start_quantile(

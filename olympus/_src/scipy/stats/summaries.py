@@ -283,6 +283,9 @@ def _sem(a: Any, *, axis: Axis, ddof: int, omit: bool, keepdims: bool) -> Any:
     else:
         deviation = reductions.std(a, line, ddof=ddof, keepdims=keepdims)
         count = avals.aval_of(a).shape[line]
-    dtype = np.empty(0, avals.aval_of(deviation).dtype).real.dtype
-    out = deviation / lax.sqrt(lax.convert(count, dtype))
+    dtype = dtypes.real_dtype(avals.aval_of(deviation).dtype)
+    # Short floats do not hold large counts.
+    wide = np.promote_types(dtype, np.float32)
+    out = lax.convert(deviation, wide) / lax.sqrt(lax.convert(count, wide))
+    out = lax.convert(out, dtype)
     return shaping.reshape(out, [1] * ndim) if keepdims and axis is None else out
