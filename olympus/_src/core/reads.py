@@ -4,8 +4,9 @@ A function object is followed to its code, its closure, its defaults, the attrib
 on it and the values of the names in its code; from there to what those are made of:
 functions, wrappers, methods, containers, instances and their classes. Two equal lists
 say that tracing again would read the same. What cannot be followed (arrays that change
-in place, objects of C extensions, names that are looked up by strings) makes the
-function one that is not known, which is always traced.
+in place, objects of C extensions, names that are looked up by strings, what is outside
+of Python's objects: files, clocks) makes the function one that is not known, which is
+always traced.
 
 The library's own functions are followed only to their closures and defaults: what else
 they read is settings, which are part of the key of whatever is remembered. So `vmap(f)`
@@ -16,6 +17,7 @@ loaded here, or they would be read only the second time.
 from __future__ import annotations
 
 import functools
+import opcode
 import sys
 import types
 import weakref
@@ -27,6 +29,7 @@ import numpy as np
 from olympus._src import native
 from olympus._src.core import array_type, trace
 from olympus._src.foundation import caching, lazy_names
+from olympus._src.tree import registry
 
 MAX_VALUES = 1024  # following more costs as much as tracing
 
@@ -67,8 +70,8 @@ _LEAVES = frozenset(
         types.GetSetDescriptorType,
         types.MemberDescriptorType,
         types.MethodDescriptorType,
+        types.UnionType,
         types.ClassMethodDescriptorType,
-        types.WrapperDescriptorType,
         type(np.sum),  # a function of NumPy that asks its arguments first
     )
 )
@@ -77,21 +80,30 @@ _BY_STRING = frozenset(
     (
         "__annotations__",
         "__dict__",
+        "__dir__",
         "__doc__",
         "__getattribute__",
         "__globals__",
         "__import__",
+        "__module__",
+        "__subclasses__",
         "_getframe",
         "attrgetter",
         "delattr",
+        "dir",
         "eval",
         "exec",
+        "f_builtins",
+        "f_globals",
+        "f_locals",
+        "fromfile",
         "getattr",
         "globals",
         "hasattr",
         "import_module",
         "input",
         "locals",
+        "memmap",
         "methodcaller",
         "modules",
         "open",
@@ -121,7 +133,56 @@ _NOT_FOLLOWED_IN_CLASSES = frozenset(
         "_abc_impl",
     )
 )
-_LIBRARIES = frozenset(("jaxlib", "ml_dtypes", "numpy", "olympus", "scipy"))
+# Modules in C whose functions read nothing but their arguments. (Warnings are text.)
+_PURE_MODULES = frozenset(
+    (
+        "_abc",
+        "_bisect",
+        "_codecs",
+        "_collections",
+        "_functools",
+        "_heapq",
+        "_json",
+        "_operator",
+        "_sre",
+        "_statistics",
+        "_string",
+        "_struct",
+        "_typing",
+        "_warnings",
+        "binascii",
+        "builtins",
+        "cmath",
+        "itertools",
+        "math",
+        "unicodedata",
+        "zlib",
+    )
+)
+# Packages of classes whose methods read files, clocks, settings or random numbers.
+_IMPURE_PACKAGES = frozenset(
+    (
+        "_io",
+        "asyncio",
+        "concurrent",
+        "datetime",
+        "decimal",
+        "io",
+        "multiprocessing",
+        "pathlib",
+        "queue",
+        "random",
+        "shelve",
+        "socket",
+        "sqlite3",
+        "subprocess",
+        "tempfile",
+        "urllib",
+        "uuid",
+        "zipfile",
+    )
+)
+_LIBRARIES = frozenset(("jax", "jaxlib", "ml_dtypes", "numpy", "olympus", "scipy"))
 # Of these functions read nothing that changes but what they are made with, and
 # instances hide no state.
 _PLAIN_LIBRARIES = frozenset(
@@ -137,12 +198,22 @@ _PLAIN_LIBRARIES = frozenset(
         "typing",
     )
 )
-_TUPLE_GETTER = ("_collections", "_tuplegetter")  # a field of a named tuple
+# A field of a named tuple, whose module has another name in newer Python.
+_TUPLE_GETTERS = frozenset(
+    (("_collections", "_tuplegetter"), ("collections", "_tuplegetter"))
+)
+_POINTER_BYTES = 8
 _HEAP_TYPE = 1 << 9  # the flag of classes that Python code can change
+_OPTIMIZED = 1  # the flag of code that is no body of a class
+_IMPORT_NAME = opcode.opmap["IMPORT_NAME"]
 
 
 class Unbound:
     """A placeholder for a name without a value."""
+
+
+class _Again:
+    """Says that a number follows: which of the objects was met again."""
 
 
 def values_read_by(fun: Any) -> list[Any]:
@@ -210,6 +281,10 @@ class _Reading:
             self.values.append(fun)
             return
         self.values += (code,) if is_plain else (fun, code)
+        if type(names) is not dict:  # a mapping that may find names in its own way
+            raise Unknown
+        if fun.__name__ != code.co_name or fun.__qualname__ != code.co_qualname:
+            self.values += (fun.__name__, fun.__qualname__)
         modules: list[types.ModuleType] = []
         for cell in fun.__closure__ or ():
             try:
@@ -238,11 +313,15 @@ class _Reading:
         builtin: dict[str, Any] = function.__builtins__
         for name in code_names:
             value = names.get(name, Unbound)
-            if value is Unbound:  # an import looks among the modules
+            if value is Unbound:
                 value = builtin.get(name, Unbound)
-                if value is Unbound:
-                    value = sys.modules.get(name, Unbound)
             self._take(value, modules)
+        if _imports(fun.__code__):
+            for package in _packages_around(names):
+                for name in code_names:
+                    value = sys.modules.get(package + name, Unbound)
+                    if value is not Unbound:
+                        self._take(value, modules)
         # Attributes of modules are read by names in the code.
         for module in modules:
             own = _attributes_of(module)
@@ -269,8 +348,10 @@ class _Reading:
 
     def follow_module(self, module: types.ModuleType) -> None:
         self.values.append(module)
-        if not _is_library(module.__name__):
-            self._modules[module.__name__] = module
+        name = module.__name__
+        if not _is_library(name) and self._modules.get(name) is not module:
+            self._modules[name] = module
+            self._stack.append(module.__dict__.get("__getattr__"))
 
     def _follow_modules(self) -> bool:
         """Adds the attributes of users' modules that any code names; whether some were.
@@ -291,15 +372,26 @@ class _Reading:
     def follow_builtin(self, fun: Any) -> None:
         owner = fun.__self__
         if owner is None or isinstance(owner, (types.ModuleType, type)):
+            if fun.__name__ in _BY_STRING or not _is_pure(fun, owner):
+                raise Unknown
             self.values.append(fun)
         else:
             self.values += (type(fun), fun.__name__)
             self._stack.append(owner)
 
+    def follow_slot(self, fun: types.WrapperDescriptorType) -> None:
+        if fun.__name__ in _BY_STRING:
+            raise Unknown
+        self.values.append(fun)
+
     def follow_ufunc(self, fun: np.ufunc) -> None:
         if np.__dict__.get(fun.__name__) is not fun:  # a Python function in it
             raise Unknown
         self.values.append(fun)
+
+    def follow_cached_function(self, fun: Any) -> None:
+        self.values.append(fun)
+        self._stack.append(fun.__dict__)
 
     def follow_method(self, fun: types.MethodType) -> None:
         self.values.append(type(fun))
@@ -354,7 +446,9 @@ class _Reading:
         if kind.__weakrefoffset__ and not _is_own(kind.__module__):
             self.values.append(x)
         self.follow_class(kind)
-        derived = kind.__dict__.get("derived_fields", ())
+        derived = ()
+        if _is_own(kind.__module__):
+            derived = kind.__dict__.get("derived_fields", ())
         for name, member in _members_of(kind):
             if name not in derived:
                 try:
@@ -374,11 +468,15 @@ class _Reading:
 
     def follow_class(self, x: type) -> None:
         self.values.append(x)
-        if not x.__flags__ & _HEAP_TYPE or id(x) in self._seen:
+        if _is_class_of_library(x):
+            if x.__name__ in _BY_STRING or _package(x.__module__) in _IMPURE_PACKAGES:
+                raise Unknown
             return
-        if _is_library(x.__dict__.get("__module__")):
+        if id(x) in self._seen:
             return
         self._seen[id(x)] = (len(self._seen), x)
+        self.values.append(f"{x.__qualname__} {x.__name__}")
+        self._stack += registry.rules_of(x)
         self._stack.append(type(x))
         self._stack += x.__mro__[1:]
         for name, value in x.__dict__.items():
@@ -392,14 +490,16 @@ class _Reading:
         if known is None:
             self._seen[id(x)] = (len(self._seen), x)
             return False
-        self.values.append(known[0])
+        self.values += (_Again, known[0])
         return True
 
 
 _RULES: dict[type, Any] = {
     types.FunctionType: _Reading.follow_function,
     types.BuiltinFunctionType: _Reading.follow_builtin,
+    types.WrapperDescriptorType: _Reading.follow_slot,
     np.ufunc: _Reading.follow_ufunc,
+    type(functools.lru_cache(len)): _Reading.follow_cached_function,
     types.MethodType: _Reading.follow_method,
     functools.partial: _Reading.follow_partial,
     staticmethod: _Reading.follow_inner_function,
@@ -461,10 +561,28 @@ def _is_library(module: Any) -> bool:
     return package in _LIBRARIES or package in sys.stdlib_module_names
 
 
-def _is_constant_kind(kind: type) -> bool:
-    if issubclass(kind, (np.generic, np.dtype)):
+def _is_class_of_library(kind: type) -> bool:
+    """Whether Python code does not change a class."""
+    if not kind.__flags__ & _HEAP_TYPE:
         return True
-    return (kind.__module__, kind.__name__) == _TUPLE_GETTER
+    module = kind.__dict__.get("__module__")
+    # Code that is run without a module's name makes classes of `builtins`.
+    return _is_library(module) and module != "builtins"
+
+
+def _is_pure(fun: types.BuiltinFunctionType, owner: Any) -> bool:
+    """Whether a function of C code reads nothing but its arguments."""
+    if isinstance(owner, type):  # a method of a class
+        return _package(owner.__module__) not in _IMPURE_PACKAGES
+    module = fun.__module__ if owner is None else owner.__name__
+    return module in _PURE_MODULES or _package(module) in _LIBRARIES
+
+
+def _is_constant_kind(kind: type) -> bool:
+    if issubclass(kind, (np.generic, np.dtype)):  # records change in place
+        return _is_class_of_library(kind) and kind is not np.void
+    name = (kind.__module__, kind.__name__)
+    return kind.__module__ == "typing" or name in _TUPLE_GETTERS
 
 
 def is_wrapper(fun: Any) -> bool:
@@ -486,11 +604,25 @@ def _are_plain(kind: type, base: type) -> bool:
 
 
 def _is_plain_library(kind: type) -> bool:
-    return _package(kind.__dict__.get("__module__")) in _PLAIN_LIBRARIES
+    package = _package(kind.__dict__.get("__module__"))
+    return package == "olympus" or (
+        package in _PLAIN_LIBRARIES and not _has_hidden_fields(kind)
+    )
+
+
+def _has_hidden_fields(kind: type) -> bool:
+    """Whether C code keeps in instances what no attribute shows."""
+    if kind is functools.partial:
+        return False
+    own = kind.__dict__
+    shown = sum(type(value) is types.MemberDescriptorType for value in own.values())
+    shown += ("__dict__" in own) + ("__weakref__" in own)
+    base: Any = kind.__base__
+    return kind.__basicsize__ - base.__basicsize__ > shown * _POINTER_BYTES
 
 
 def _is_written_in_python(kind: type) -> bool:
-    if not kind.__flags__ & _HEAP_TYPE or _is_library(kind.__dict__.get("__module__")):
+    if _is_class_of_library(kind):
         return False
     own = kind.__dict__
     if "__dict__" in own or "__slots__" in own:
@@ -520,10 +652,30 @@ def _find_members(kind: type) -> Iterator[tuple[str, Any]]:
 def _names_in_code(code: types.CodeType) -> tuple[str, ...]:
     """The names that code and the code inside it may look up in its module."""
     names = dict.fromkeys(code.co_names)
+    if not code.co_flags & _OPTIMIZED:
+        names.pop("__module__", None)  # which a class statement sets
     for const in code.co_consts:
         if isinstance(const, types.CodeType):
             names.update(dict.fromkeys(_names_in_code(const)))
     return tuple(names)
+
+
+@caching.bounded_cache(4096, "code that imports")
+def _imports(code: types.CodeType) -> bool:
+    """Whether code, or the code inside it, may import modules."""
+    return _IMPORT_NAME in code.co_code[::2] or any(
+        _imports(const) for const in code.co_consts if isinstance(const, types.CodeType)
+    )
+
+
+def _packages_around(names: dict[str, Any]) -> list[str]:
+    """What may stand before the names that a module's code imports."""
+    prefixes = [""]
+    package = names.get("__package__") or names.get("__name__")
+    while type(package) is str and package:
+        prefixes.append(f"{package}.")
+        package = package.rpartition(".")[0]
+    return prefixes
 
 
 # -- comparing -------------------------------------------------------------------------

@@ -40,17 +40,22 @@ def _register(
         default_registry.register_node(nodetype, flatten, unflatten, flatten_with_keys)
     except ValueError:
         raise _registered_before(where, nodetype) from None
-    _types.add(nodetype)
+    _types[nodetype] = (flatten, unflatten)
     record_types.discard(nodetype)
 
 
 # Classes of users, which live as long as the registry: jaxlib's never forgets one.
-_types: set[type] = set()
+_types: dict[type, tuple[Callable[..., Any], ...]] = {}
 
 
 def registered_types() -> frozenset[type]:
     """All types of nodes."""
-    return _BUILT_IN | _types
+    return _BUILT_IN | _types.keys()
+
+
+def rules_of(nodetype: type) -> tuple[Callable[..., Any], ...]:
+    """The functions that flatten and unflatten objects of a user's class, if any."""
+    return _types.get(nodetype, ())
 
 
 _BUILT_IN: frozenset[type] = frozenset((tuple, list, dict, type(None)))
@@ -305,7 +310,7 @@ def register_dataclass(
         default_registry.register_dataclass_node(nodetype, list(data), list(meta))
     except ValueError:
         raise _registered_before("register_dataclass", nodetype) from None
-    _types.add(nodetype)
+    _types[nodetype] = ()
     record_types.discard(nodetype)
     return nodetype
 
