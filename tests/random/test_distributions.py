@@ -498,3 +498,10 @@ def test_counts_of_large_means(draw, want):
     assert abs(standard.std() - 1) < 4 / (2 * N) ** 0.5
     if want.std() > 100:
         assert stats.kstest(standard, "norm").pvalue > 1e-4
+
+
+@pytest.mark.parametrize("dtype", ["bfloat16", "float16"])
+def test_rayleigh_numbers_are_finite(dtype):
+    """One of 128 of bfloat16 was infinite, where the uniform number is 0."""
+    drawn = random.rayleigh(KEY, 1.0, (10**5,), dtype).astype("float32")
+    assert 3 < drawn.max() < 5

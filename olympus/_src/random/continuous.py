@@ -474,7 +474,9 @@ def rayleigh(
 
 @one_program
 def _rayleigh(key: Any, scale: Any, *, shape: Any, dtype: Any) -> Any:
-    log_u = ew.log(draw_uniform(key, shape, dtype))
+    u = draw_uniform(key, shape, dtype)
+    least = number(dtypes.finfo(dtype).eps / 2, dtype)  # half of the smallest step
+    log_u = ew.log(ew.select(ew.eq(u, number(0, dtype)), spread(least, shape), u))
     scale = spread(as_dtype(scale, dtype), shape)
     return ew.mul(scale, ew.sqrt(ew.mul(log_u, number(-2, dtype))))
 
