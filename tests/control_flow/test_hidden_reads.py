@@ -14,6 +14,7 @@ import pathlib
 import sys
 import time
 import types
+from typing import Generic, TypeVar
 
 import numpy as np
 import pytest
@@ -24,6 +25,7 @@ from olympus import lax
 from olympus._src.foundation import config
 
 X = np.float32(1.0)
+T = TypeVar("T")
 
 module = types.ModuleType("olympus_test_hidden")
 module.k = 2.0
@@ -329,12 +331,64 @@ def rules_of_trees(_):
     return lambda c, _: (olympus.tree.leaves(Node(c))[0], None), change
 
 
+@case
+def aliases_of_classes(_):
+    class A:
+        k = 2.0
+        __class_getitem__ = classmethod(types.GenericAlias)
+
+    class B(Generic[T]):
+        k = 2.0
+
+    first, second, either = A[int], B[int], int | A
+
+    def body(c, _):
+        return c * first.k * second.k * either.__args__[1].k, None
+
+    def change():
+        A.k = 3.0
+        B.k = 5.0
+
+    return body, change
+
+
+@case
+def classes_of_a_module_with_a_name_of_pythons(folder):
+    names = {"__name__": "olympus_test_user"}
+    mine = types.ModuleType("profile")
+    mine.__file__ = str(folder / "profile.py")
+    exec("class A: k = 2.0\ndef get(): return A.k", vars(mine))
+    sys.modules["profile"] = mine
+    names["mine"] = mine
+    exec("def body(c, _): return c * mine.A.k * mine.get(), None", names)
+    return names["body"], lambda: setattr(mine.A, "k", 3.0)
+
+
+@case
+def settings_that_change_no_program(_):
+    config = olympus.config
+    config.update("olympus_log_compiles", False)
+
+    def body(c, _):
+        return c * (3.0 if config.read("olympus_log_compiles") else 2.0), None
+
+    return body, lambda: config.update("olympus_log_compiles", True)
+
+
 @pytest.fixture(autouse=True)
 def settings_of_the_process():
     digits = sys.get_int_max_str_digits()
+    logs, profile = (
+        olympus.config.olympus_log_compiles,
+        sys.modules.pop("profile", None),
+    )
     with decimal.localcontext():
         yield
     sys.set_int_max_str_digits(digits)
+    sys.modules.pop("profile", None)
+    if profile is not None:
+        sys.modules["profile"] = profile
+    olympus.config.update("olympus_log_compiles", logs)
 
 
 @pytest.mark.parametrize("name", CASES)

@@ -31,7 +31,7 @@ class Config:
     """
 
     def __init__(self) -> None:
-        vars(self)["_kept"] = {}
+        vars(self).update(_kept={}, _settings=settings.config)
 
     def update(self, name: str, value: Any) -> None:
         """Sets a setting in all threads."""

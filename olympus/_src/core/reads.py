@@ -28,7 +28,7 @@ import numpy as np
 
 from olympus._src import native
 from olympus._src.core import array_type, trace
-from olympus._src.foundation import caching, lazy_names
+from olympus._src.foundation import caching, lazy_names, public_settings
 from olympus._src.tree import registry
 
 MAX_VALUES = 1024  # following more costs as much as tracing
@@ -66,11 +66,9 @@ _LEAVES = frozenset(
         object,
         range,
         types.CodeType,
-        types.GenericAlias,
         types.GetSetDescriptorType,
         types.MemberDescriptorType,
         types.MethodDescriptorType,
-        types.UnionType,
         types.ClassMethodDescriptorType,
         type(np.sum),  # a function of NumPy that asks its arguments first
     )
@@ -79,6 +77,7 @@ _LEAVES = frozenset(
 _BY_STRING = frozenset(
     (
         "__annotations__",
+        "__dataclass_fields__",
         "__dict__",
         "__dir__",
         "__doc__",
@@ -202,6 +201,7 @@ _PLAIN_LIBRARIES = frozenset(
 _TUPLE_GETTERS = frozenset(
     (("_collections", "_tuplegetter"), ("collections", "_tuplegetter"))
 )
+_FOLDER_OF_PYTHON = types.__file__.rpartition("types.py")[0]
 _POINTER_BYTES = 8
 _HEAP_TYPE = 1 << 9  # the flag of classes that Python code can change
 _OPTIMIZED = 1  # the flag of code that is no body of a class
@@ -401,6 +401,16 @@ class _Reading:
         self.values.append(type(fun))
         self._stack += (fun.func, fun.args, fun.keywords, fun.__dict__)
 
+    def follow_alias(self, x: Any) -> None:
+        self.values.append(type(x))
+        self._stack += (getattr(x, "__origin__", None), x.__args__)
+
+    def follow_settings(self, x: Any) -> None:
+        """All but those that tell programs apart anyway."""
+        self.values.append(x)
+        states = public_settings.registry.values()
+        self._stack += [state.value for state in states if not state.traces]
+
     def follow_inner_function(self, fun: Any) -> None:
         self.values.append(type(fun))
         self._stack.append(fun.__func__)
@@ -505,6 +515,9 @@ _RULES: dict[type, Any] = {
     staticmethod: _Reading.follow_inner_function,
     classmethod: _Reading.follow_inner_function,
     property: _Reading.follow_property,
+    types.GenericAlias: _Reading.follow_alias,
+    types.UnionType: _Reading.follow_alias,
+    public_settings.Config: _Reading.follow_settings,
     types.ModuleType: _Reading.follow_module,
     tuple: _Reading.follow_items,
     list: _Reading.follow_items,
@@ -558,7 +571,24 @@ def _is_own(module: Any) -> bool:
 
 def _is_library(module: Any) -> bool:
     package = _package(module)
-    return package in _LIBRARIES or package in sys.stdlib_module_names
+    return package in _LIBRARIES or _is_of_python(package)
+
+
+# Packages that come with Python, with whether the module of that name is Python's: a
+# user's file may have the name of one.
+_of_python: dict[str, tuple[Any, bool]] = {}
+
+
+def _is_of_python(package: str) -> bool:
+    if package not in sys.stdlib_module_names:
+        return False
+    module = sys.modules.get(package)
+    known = _of_python.get(package)
+    if known is None or known[0] is not module:
+        file = getattr(module, "__file__", None)
+        is_python = type(file) is not str or file.startswith(_FOLDER_OF_PYTHON)
+        known = _of_python[package] = module, is_python
+    return known[1]
 
 
 def _is_class_of_library(kind: type) -> bool:
@@ -581,8 +611,9 @@ def _is_pure(fun: types.BuiltinFunctionType, owner: Any) -> bool:
 def _is_constant_kind(kind: type) -> bool:
     if issubclass(kind, (np.generic, np.dtype)):  # records change in place
         return _is_class_of_library(kind) and kind is not np.void
-    name = (kind.__module__, kind.__name__)
-    return kind.__module__ == "typing" or name in _TUPLE_GETTERS
+    if kind.__module__ == "typing":  # variables, of C code in newer Python
+        return _has_hidden_fields(kind)
+    return (kind.__module__, kind.__name__) in _TUPLE_GETTERS
 
 
 def is_wrapper(fun: Any) -> bool:
