@@ -128,3 +128,49 @@ def test_filled_arrays_lie_where_the_program_runs():
         np.testing.assert_array_equal(out, make())
         assert make().devices() == {d}
         assert not olympus.make_olympuspr(make)().consts
+
+
+def _meshes():
+    devices = np.array(olympus.devices())
+    return {
+        "all": Mesh(devices.reshape(4, 2), ("x", "y")),
+        "in reverse": Mesh(devices[::-1].reshape(4, 2), ("x", "y")),
+        "two": Mesh(devices[:2], ("x",)),
+        "one": Mesh(devices[:1], ("x",)),
+    }
+
+
+@pytest.mark.parametrize("other", ["in reverse", "two", "one"])
+@pytest.mark.parametrize("mapped", [False, True])
+def test_programs_over_different_devices_are_refused(other, mapped):
+    """Also where they are the same in another order: it ran over the first's."""
+    spec = PartitionSpec("x")
+
+    def divide(x, mesh):
+        if not mapped:
+            return lax.with_sharding_constraint(x, NamedSharding(mesh, spec))
+        f = olympus.shard_map(lambda y: y + 1, mesh=mesh, in_specs=spec, out_specs=spec)
+        return f(x)
+
+    meshes = _meshes()
+    x = np.ones(8, "float32")
+    for first, second in (("all", other), (other, "all")):
+
+        def f(x, first=meshes[first], second=meshes[second]):
+            return divide(divide(x, first) * 2, second)
+
+        with pytest.raises(ValueError, match="incompatible devices for one"):
+            olympus.jit(f)(x)
+
+
+def test_programs_over_the_same_devices_under_other_names():
+    devices = np.array(olympus.devices())
+    row = NamedSharding(Mesh(devices, ("z",)), PartitionSpec("z"))
+    grid = NamedSharding(_meshes()["all"], PartitionSpec("x"))
+
+    def f(x):
+        x = lax.with_sharding_constraint(x, row) * 2
+        return lax.with_sharding_constraint(x, grid)
+
+    out = olympus.jit(f)(np.ones(8, "float32"))
+    np.testing.assert_array_equal(out, np.full(8, 2.0))

@@ -12,7 +12,6 @@ from olympus._src.core import avals as avals_
 from olympus._src.foundation import source_info
 from olympus._src.interpreters import concrete_arrays, program_meshes
 from olympus._src.lax import sharding_constraints
-from olympus._src.lax.sharding_constraints import sharding_constraint_p
 from olympus._src.runtime import client
 from olympus._src.sharding import contexts
 from olympus._src.sharding.division import (
@@ -325,4 +324,4 @@ def _constrain(x: Any, sharding: Any) -> Any:
         return x
     if sharding.mesh.explicit_axes:
         return sharding_constraints.reshard(x, sharding)
-    return sharding_constraint_p.bind(x, sharding=sharding)
+    return sharding_constraints.constrain(x, sharding, "jit shardings")

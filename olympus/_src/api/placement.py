@@ -24,7 +24,6 @@ from olympus._src.interpreters import (
     evaluate,
 )
 from olympus._src.lax import memory_kinds, sharding_constraints
-from olympus._src.lax.sharding_constraints import sharding_constraint_p
 from olympus._src.runtime import array as array_
 from olympus._src.runtime import client, guards, placement, versions
 from olympus._src.sharding import contexts
@@ -246,7 +245,7 @@ def _constrain(x: Any, sharding: Any) -> Any:
     if evaluate.is_evaluating():
         return _put(x, sharding)
     _check_value(x, sharding, "with_sharding_constraint")
-    return sharding_constraint_p.bind(x, sharding=sharding)
+    return sharding_constraints.constrain(x, sharding)
 
 
 def _check_type(x: Any, sharding: NamedSharding) -> None:
@@ -289,7 +288,7 @@ def _put(
         _check_value(x, sharding, "device_put")
         if sharding.mesh.explicit_axes:
             return sharding_constraints.reshard(x, sharding)
-        return sharding_constraint_p.bind(x, sharding=sharding)
+        return sharding_constraints.constrain(x, sharding, "device_put")
     if sharding is None:
         return concrete_arrays.as_unplaced_array(x)
     _check_value(x, sharding, "device_put")

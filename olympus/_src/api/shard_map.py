@@ -7,7 +7,12 @@ from typing import Any
 
 from olympus._src import tree
 from olympus._src.api import parameters
-from olympus._src.calls.shard_map import local_avals, refuse_high_type, shard_map_p
+from olympus._src.calls.shard_map import (
+    check_outer,
+    local_avals,
+    refuse_high_type,
+    shard_map_p,
+)
 from olympus._src.core import avals as avals_
 from olympus._src.core import ir
 from olympus._src.foundation import source_info, tracebacks
@@ -96,6 +101,8 @@ def shard_map(
     @tracebacks.api_boundary
     def run_on_devices(*args: Any) -> Any:
         own = _mesh(mesh)
+        specs = tree.tree_leaves((in_specs, out_specs), _is_spec)
+        check_outer(own, specs, manual_axes.current.manual)
         manual = Manual(own, _manual_axes(own, axis_names), bool(check_vma))
         return _call(fun, manual, args, in_specs, out_specs)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -17,6 +17,7 @@ from olympus._src.core.symbolic_values import Linear
 from olympus._src.interpreters import ad, discharge
 from olympus._src.lax import collectives, elementwise, shaping
 from olympus._src.lax.manual_axes import Manual, manual_of, manual_over
+from olympus._src.lax.sharding_constraints import is_same_mesh
 from olympus._src.lowering import module as lowering
 from olympus._src.lowering import partitioning, types
 from olympus._src.programs import call_rules, inner_programs
@@ -121,6 +122,7 @@ def _lower(
     module, program = ctx.module, jaxpr.olympuspr
     symbol = module.mesh(mesh)
     outer = module.manual
+    check_outer(mesh, (*in_specs, *out_specs), outer)
     module.manual = _manual_within(outer, mesh, manual_axes)
     try:
         if mesh.size == 1:  # its part is the whole; a region could not use tokens
@@ -159,6 +161,38 @@ def _lower(
         f"({inputs}) -> ({outputs})",
         len(ctx.avals_out),
     )
+
+
+def check_outer(mesh: Any, specs: Iterable[Any], outer: Manual | None) -> None:
+    """Checks what a function within another one, which sees parts, is run on.
+
+    XLA would refuse it in its own words, or end the process.
+
+    Args:
+      mesh: the mesh of the inner function.
+      specs: the specs of its arguments and results, or other things.
+      outer: what the outer function is manual along; None where there is none.
+
+    Raises:
+      ValueError: the mesh is another one, or a spec names an axis of the outer one.
+    """
+    if outer is None:
+        return
+    if not is_same_mesh(mesh, outer.mesh):
+        raise ValueError(
+            "shard_map: within a function of shard_map the mesh must be the outer one, "
+            f"with its devices, got {mesh} within {outer.mesh}; leave out mesh="
+        )
+    known = set(outer.all_axes())
+    for spec in specs:
+        if isinstance(spec, PartitionSpec) and not known.isdisjoint(
+            axes_of(spec.partitions)
+        ):
+            raise ValueError(
+                "shard_map: within a function of shard_map specs must not name the "
+                f"axes that the outer one is written for, got {spec}; the arguments "
+                "are parts along them already, so leave them out"
+            )
 
 
 def _manual_within(outer: Any, mesh: Any, axes: tuple[Any, ...]) -> Manual:

@@ -193,4 +193,4 @@ def _constrain_one(x: Any, dim: int, axis: Any, manual: Manual) -> Any:
     spec = PartitionSpec(*[UNCONSTRAINED] * (avals.aval_of(x).ndim - 1))
     place = NamedSharding(manual.mesh, spec)
     place = explicit_shardings.with_axis(place, dim, axis.spmd_name)
-    return sharding_constraints.sharding_constraint_p.bind(x, sharding=place)
+    return sharding_constraints.constrain(x, place)

@@ -80,15 +80,17 @@ def place_of(
         mesh = _mesh_of_types(program, consts)
     if mesh is None:
         return place
-    _check_single_devices(program, name)
+    _check_devices(program, name)
     return divide(place, mesh, len(program.invars), f"{name} constrains values to")
 
 
-def _check_single_devices(program: ir.Olympuspr, name: str) -> None:
-    """Raises ValueError where values are constrained to a device, and to others."""
-    single, all_places = program.derived("named devices", _find_devices)
-    if single and len(all_places) > 1:
-        here, there = sorted(all_places, key=len)[:2]
+def _check_devices(program: ir.Olympuspr, name: str) -> None:
+    """Raises ValueError where values are constrained to several lists of devices."""
+    places = program.derived("named devices", _find_devices)
+    if len(places) > 1:
+        here, there = sorted(places, key=lambda devices: (len(devices), str(devices)))[
+            :2
+        ]
         raise incompatible_devices(
             f"{name} constrains values to {devices_text(here)} and to "
             f"{devices_text(there)}; a program runs on one device, or on all devices "
@@ -96,18 +98,14 @@ def _check_single_devices(program: ir.Olympuspr, name: str) -> None:
         )
 
 
-def _find_devices(program: ir.Olympuspr) -> tuple[bool, frozenset[Any]]:
-    """Whether values are constrained to single devices; all devices of constraints."""
-    single = False
+def _find_devices(program: ir.Olympuspr) -> frozenset[Any]:
+    """The devices, in order, of each constraint."""
     places: set[Any] = set()
     for eqn in program.eqns:
         places.update(mesh.flat_devices for mesh in _meshes_named_by(eqn))
-        single = single or _device_named_by(eqn) is not None
         for inner in ir.subprograms(eqn.params):
-            inner_single, inner_places = inner.derived("named devices", _find_devices)
-            single = single or inner_single
-            places |= inner_places
-    return single, frozenset(places)
+            places |= inner.derived("named devices", _find_devices)
+    return frozenset(places)
 
 
 def _mesh_text(mesh: Mesh) -> str:

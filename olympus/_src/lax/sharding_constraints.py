@@ -13,15 +13,16 @@ from olympus._src.core.symbolic_values import Zero
 from olympus._src.lax import families, memory_kinds, sharding_rules
 from olympus._src.lowering import partitioning
 from olympus._src.sharding import contexts
-from olympus._src.sharding.meshes import AxisType
+from olympus._src.sharding.meshes import AxisType, Mesh
 from olympus._src.sharding.named import NamedSharding
-from olympus._src.sharding.specs import UNCONSTRAINED, PartitionSpec
+from olympus._src.sharding.specs import UNCONSTRAINED, PartitionSpec, axes_of
 
 
 def _lower(ctx: Any, x: str, *, sharding: Any) -> str:
     """On one device the whole value is there anyway."""
     if not isinstance(sharding, NamedSharding):
         return x
+    _check_parts(sharding, ctx.module.manual, "with_sharding_constraint")
     symbol = ctx.module.mesh(sharding.mesh)
     aval = ctx.avals_out[0]
     x = ctx.block.emit(partitioning.constraint(symbol, sharding.spec, x, aval))
@@ -36,7 +37,8 @@ def _batch(axis: Any, args: Any, dims: Any, *, sharding: Any) -> Any:
     if isinstance(sharding, NamedSharding):
         entry = UNCONSTRAINED if axis.spmd_name is None else axis.spmd_name
         sharding = explicit_shardings.with_axis(sharding, dims[0], entry)
-    return sharding_constraint_p.bind(*args, sharding=sharding), dims[0]
+    (x,) = args
+    return constrain(x, sharding), dims[0]
 
 
 def _transpose(cts: Any, x: Any, **params: Any) -> Any:
@@ -54,6 +56,60 @@ sharding_constraint_p = Primitive(
     reference=lambda x, **params: np.array(x),
     **families.LINEAR,
 )
+
+
+def constrain(x: Any, sharding: Any, what: str = "with_sharding_constraint") -> Any:
+    """The same values, which are where a sharding says.
+
+    Args:
+      x: an array.
+      sharding: the sharding.
+      what: the function that the user called, for messages.
+
+    Raises:
+      ValueError: in a function of `shard_map`, the sharding is of another mesh, or
+        names an axis that the function is written for.
+    """
+    _check_parts(sharding, trace.current.manual, what)
+    return sharding_constraint_p.bind(x, sharding=sharding)
+
+
+def _check_parts(sharding: Any, manual: Any, what: str) -> None:
+    """Raises ValueError where values are parts, which a sharding cannot divide so.
+
+    XLA would refuse it in its own words, or end the process.
+    """
+    if manual is None or not isinstance(sharding, NamedSharding):
+        return
+    mesh = sharding.mesh
+    if not is_same_mesh(mesh, manual.mesh):
+        raise ValueError(
+            f"{what}: in a function of shard_map the mesh must be that of shard_map, "
+            f"with its devices, got {mesh} in one over {manual.mesh}; leave it out "
+            "there"
+        )
+    if not set(manual.all_axes()).isdisjoint(axes_of(sharding.spec.partitions)):
+        raise ValueError(
+            f"{what}: in a function of shard_map a spec must not name the manual axes "
+            f"that the function is written for, got {sharding.spec}; the value is a "
+            "part along them already, so leave them out"
+        )
+
+
+def is_same_mesh(mesh: Any, other: Any) -> bool:
+    """Whether two meshes have the same axes, and the same devices where both have any.
+
+    Args:
+      mesh: a mesh, or one without devices.
+      other: another.
+    """
+    if mesh is other:
+        return True
+    if mesh.shape_tuple != other.shape_tuple:
+        return False
+    if not isinstance(mesh, Mesh) or not isinstance(other, Mesh):
+        return True
+    return list(mesh.devices.flat) == list(other.devices.flat)
 
 
 # -- moves between types ---------------------------------------------------------------
@@ -130,7 +186,7 @@ def finish(x: Any, sharding: NamedSharding | None) -> Any:
     """A result, divided as was asked where its type does not say it."""
     if sharding is None or not sharding.mesh.auto_axes:
         return x
-    return sharding_constraint_p.bind(x, sharding=sharding)
+    return constrain(x, sharding, "out_sharding")
 
 
 def divide_result(
@@ -161,7 +217,7 @@ def divide(x: Any, sharding: NamedSharding | None, what: str) -> Any:
     sharding.check_shape(avals.aval_of(x).shape, f"{what} out_sharding")
     if sharding.mesh.explicit_axes:
         return reshard_p.bind(x, sharding=sharding)
-    return sharding_constraint_p.bind(x, sharding=sharding)
+    return constrain(x, sharding, f"{what} out_sharding")
 
 
 def is_over_mesh(place: Any) -> bool:
