@@ -111,3 +111,15 @@ def test_programs_that_are_run_within_are_refused():
 def test_functions_of_the_same_mesh_within():
     inner = over(lambda y: y * 2, WHOLE)
     np.testing.assert_array_equal(olympus.jit(over(lambda x: inner(x)))(X), X * 2)
+
+
+@pytest.mark.parametrize("extreme", [lax.pmax, lax.pmin])
+def test_extremes_of_complex_values_are_refused(extreme):
+    """XLA said so only where a result was read."""
+
+    def f(x):
+        return extreme(x, "x")
+
+    z = X.astype(np.complex64)
+    with pytest.raises(NotImplementedError, match=r"p(max|min): values of different"):
+        over(f, check_vma=False)(z)

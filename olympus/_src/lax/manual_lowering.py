@@ -17,6 +17,9 @@ from olympus._src.sharding.specs import PartitionSpec
 
 ShapedArray = avals.ShapedArray
 
+# What XLA does not do with complex values, and says only when the program runs.
+_OF_REAL_VALUES = frozenset(("stablehlo.maximum", "stablehlo.minimum"))
+
 _CHANNEL = "channel_handle = #stablehlo.channel_handle<handle = 1, type = 1>"
 
 
@@ -65,6 +68,11 @@ def all_reduce(
 ) -> str:
     """What an operation makes of the values of a group, on each of its devices."""
     mesh = mesh_of(ctx, names, what)
+    if np.issubdtype(aval.dtype, np.complexfloating) and op in _OF_REAL_VALUES:
+        raise NotImplementedError(
+            f"{what}: values of different devices must be real, got {aval.short()}; "
+            "write the extreme of lax.all_gather of them"
+        )
     groups = _groups_text(device_groups(mesh, names, index_groups))
     return ctx.block.op1(
         "stablehlo.all_reduce",
