@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from olympus._src.control_flow import known_carries
 from olympus._src.core import ir, trace
 from olympus._src.core.primitive import takes_primitive
 from olympus._src.core.symbolic_values import Linear, Zero
@@ -356,10 +357,19 @@ def _tangent_loop(
 
 @takes_primitive
 def transpose(p: Any, cts: Any, *args: Any, **params: Any) -> Any:
-    """The rule of `scan_p.transpose`; the body must be linear in all of the carry."""
+    """The rule of `scan_p.transpose`."""
     body, n_carry = params["jaxpr"].olympuspr, params["num_carry"]
     parts = Parts(args, params)
-    linear = Parts([type(x) is Linear for x in args], params)
+    marks = tuple([type(x) is Linear for x in args])
+    linear = Parts(marks, params)
+    if not all(linear.carry):
+        n_consts = params["num_consts"]
+        known = body.derived(
+            ("known carries", marks, n_consts, n_carry),
+            lambda program: known_carries.divide(program, marks, n_consts, n_carry),
+        )
+        if known is not None:
+            return _transpose_beside(p, known, cts, args, params)
     flags = [*linear.consts, *[True] * n_carry, *linear.xs]
     nonzero = [True] * n_carry + nonzero_flags(cts[n_carry:])
     n_c, n_x = sum(linear.consts), sum(linear.xs)
@@ -408,6 +418,40 @@ def transpose(p: Any, cts: Any, *args: Any, **params: Any) -> Any:
         ],
         *inner_programs.assign_cotangents(parts.xs, flows_x, ct_xs),
     ]
+
+
+def _transpose_beside(p: Any, known: Any, cts: Any, args: Any, params: Any) -> Any:
+    """`transpose` of a loop that computes something known beside, as a counter."""
+    operands = [x for x, k in zip(args, known.inputs, strict=True) if k]
+    parts, inputs = Parts(args, params), Parts(known.inputs, params)
+    n_known, n_carry = sum(known.flags), params["num_carry"]
+    outs = p.bind(
+        *operands,
+        **{
+            **params,
+            "jaxpr": known.program,
+            "num_consts": sum(inputs.consts),
+            "num_carry": n_known,
+        },
+    )
+    carry = [x for x, k in zip(parts.carry, known.flags, strict=True) if not k]
+    carry_cts = [ct for ct, k in zip(cts, known.flags, strict=False) if not k]
+    new_cts = transpose(
+        p,
+        [*carry_cts, *cts[n_carry:]],
+        *parts.consts,
+        *carry,
+        *parts.xs,
+        *outs[n_known:],
+        **{**params, "jaxpr": known.remaining, "num_carry": n_carry - n_known},
+    )
+    sizes = [len(parts.consts), len(carry), len(parts.xs)]
+    ct_consts, ct_carry, ct_xs, _ = inner_programs.split_by_sizes(
+        new_cts, [*sizes, n_known]
+    )
+    remaining = iter(ct_carry)
+    ct_carry = [None if k else next(remaining) for k in known.flags]
+    return [*ct_consts, *ct_carry, *ct_xs]
 
 
 def _is_weak(x: Any) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, NoReturn
 
 import numpy as np
 
@@ -93,6 +93,16 @@ class Linear:
 
     def __repr__(self) -> str:
         return f"Linear({self.aval.short()})"
+
+    def _refuse(self, *_: Any, **__: Any) -> NoReturn:
+        """Where a rule takes it for a value: the operation is not linear in it."""
+        raise TypeError(
+            "linear_transpose: the function must be linear in its arguments, got one "
+            f"that multiplies values of type {self.aval.short()} that depend on them, "
+            "chooses by them, or takes them for positions; differentiate it by vjp"
+        )
+
+    __array__ = __bool__ = __complex__ = __float__ = __index__ = __int__ = _refuse
 
 
 class Reads(NamedTuple):

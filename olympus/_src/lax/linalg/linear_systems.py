@@ -101,9 +101,14 @@ def _transpose(
     transpose_a: bool,
     conjugate_a: bool,
 ) -> Any:
+    if type(b) is not Linear:
+        raise NotImplementedError(
+            "linalg.solve: it is linear only in b and cannot be transposed with "
+            "respect to a; differentiate with olympus.grad or olympus.vjp"
+        )
     (ct,) = cts
-    if type(b) is not Linear or type(ct) is Zero:
-        return [None, None, None, Zero(b.aval) if type(b) is Linear else None]
+    if type(ct) is Zero:
+        return [None, None, None, Zero(b.aval)]
     back = lu_solve_p.bind(
         a, packed, order, ct, transpose_a=not transpose_a, conjugate_a=conjugate_a
     )
