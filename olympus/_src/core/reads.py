@@ -21,13 +21,13 @@ import opcode
 import sys
 import types
 import weakref
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from olympus._src import native
-from olympus._src.core import array_type, trace
+from olympus._src.core import array_type, library_code, trace
 from olympus._src.foundation import caching, lazy_names, public_settings
 from olympus._src.tree import registry
 
@@ -73,43 +73,6 @@ _LEAVES = frozenset(
         type(np.sum),  # a function of NumPy that asks its arguments first
     )
 )
-# Code that uses one of these may read what its names do not tell.
-_BY_STRING = frozenset(
-    (
-        "__annotations__",
-        "__dataclass_fields__",
-        "__dict__",
-        "__dir__",
-        "__doc__",
-        "__getattribute__",
-        "__globals__",
-        "__import__",
-        "__module__",
-        "__subclasses__",
-        "_getframe",
-        "attrgetter",
-        "delattr",
-        "dir",
-        "eval",
-        "exec",
-        "f_builtins",
-        "f_globals",
-        "f_locals",
-        "fromfile",
-        "getattr",
-        "globals",
-        "hasattr",
-        "import_module",
-        "input",
-        "locals",
-        "memmap",
-        "methodcaller",
-        "modules",
-        "open",
-        "setattr",
-        "vars",
-    )
-)
 # What a class statement adds, which only code that is written for it reads.
 _NOT_FOLLOWED_IN_CLASSES = frozenset(
     (
@@ -132,78 +95,6 @@ _NOT_FOLLOWED_IN_CLASSES = frozenset(
         "_abc_impl",
     )
 )
-# Modules in C whose functions read nothing but their arguments. (Warnings are text.)
-_PURE_MODULES = frozenset(
-    (
-        "_abc",
-        "_bisect",
-        "_codecs",
-        "_collections",
-        "_functools",
-        "_heapq",
-        "_json",
-        "_operator",
-        "_sre",
-        "_statistics",
-        "_string",
-        "_struct",
-        "_typing",
-        "_warnings",
-        "binascii",
-        "builtins",
-        "cmath",
-        "itertools",
-        "math",
-        "unicodedata",
-        "zlib",
-    )
-)
-# Packages of classes whose methods read files, clocks, settings or random numbers.
-_IMPURE_PACKAGES = frozenset(
-    (
-        "_io",
-        "asyncio",
-        "concurrent",
-        "datetime",
-        "decimal",
-        "io",
-        "multiprocessing",
-        "pathlib",
-        "queue",
-        "random",
-        "shelve",
-        "socket",
-        "sqlite3",
-        "subprocess",
-        "tempfile",
-        "urllib",
-        "uuid",
-        "zipfile",
-    )
-)
-_LIBRARIES = frozenset(("jax", "jaxlib", "ml_dtypes", "numpy", "olympus", "scipy"))
-# Of these functions read nothing that changes but what they are made with, and
-# instances hide no state.
-_PLAIN_LIBRARIES = frozenset(
-    (
-        "abc",
-        "collections",
-        "contextlib",
-        "dataclasses",
-        "enum",
-        "functools",
-        "olympus",
-        "types",
-        "typing",
-    )
-)
-# A field of a named tuple, whose module has another name in newer Python.
-_TUPLE_GETTERS = frozenset(
-    (("_collections", "_tuplegetter"), ("collections", "_tuplegetter"))
-)
-_FOLDER_OF_PYTHON = types.__file__.rpartition("types.py")[0]
-_POINTER_BYTES = 8
-_HEAP_TYPE = 1 << 9  # the flag of classes that Python code can change
 _OPTIMIZED = 1  # the flag of code that is no body of a class
 _IMPORT_NAME = opcode.opmap["IMPORT_NAME"]
 
@@ -276,7 +167,10 @@ class _Reading:
         if self._is_again(fun):
             return
         code, names = fun.__code__, fun.__globals__
-        is_plain = _package(names.get("__name__")) in _PLAIN_LIBRARIES
+        is_plain = (
+            library_code.package_of(names.get("__name__"))
+            in library_code.PLAIN_LIBRARIES
+        )
         if is_plain and (fun.__closure__ is None or id(code) in _constant_code):
             self.values.append(fun)
             return
@@ -305,7 +199,7 @@ class _Reading:
         self, fun: types.FunctionType, modules: list[types.ModuleType]
     ) -> None:
         code_names = _names_in_code(fun.__code__)
-        if not _BY_STRING.isdisjoint(code_names):
+        if not library_code.BY_STRING.isdisjoint(code_names):
             raise Unknown
         self._names.update(dict.fromkeys(code_names))
         names: dict[str, Any] = fun.__globals__
@@ -337,7 +231,7 @@ class _Reading:
     def _take(self, value: Any, modules: list[types.ModuleType]) -> None:
         """Follows a value; libraries' modules are added to `modules`."""
         kind = type(value)
-        if kind is types.ModuleType and not _is_library(value.__name__):
+        if kind is types.ModuleType and not library_code.is_library(value.__name__):
             self.follow_module(value)
         elif kind is types.ModuleType or kind in _own_modules:
             self.values.append(value)
@@ -349,7 +243,7 @@ class _Reading:
     def follow_module(self, module: types.ModuleType) -> None:
         self.values.append(module)
         name = module.__name__
-        if not _is_library(name) and self._modules.get(name) is not module:
+        if not library_code.is_library(name) and self._modules.get(name) is not module:
             self._modules[name] = module
             self._stack.append(module.__dict__.get("__getattr__"))
 
@@ -372,7 +266,9 @@ class _Reading:
     def follow_builtin(self, fun: Any) -> None:
         owner = fun.__self__
         if owner is None or isinstance(owner, (types.ModuleType, type)):
-            if fun.__name__ in _BY_STRING or not _is_pure(fun, owner):
+            if fun.__name__ in library_code.BY_STRING or not library_code.is_pure(
+                fun, owner
+            ):
                 raise Unknown
             self.values.append(fun)
         else:
@@ -380,7 +276,7 @@ class _Reading:
             self._stack.append(owner)
 
     def follow_slot(self, fun: types.WrapperDescriptorType) -> None:
-        if fun.__name__ in _BY_STRING:
+        if fun.__name__ in library_code.BY_STRING:
             raise Unknown
         self.values.append(fun)
 
@@ -439,13 +335,15 @@ class _Reading:
     def _follow_other(self, x: Any, kind: type) -> None:
         if issubclass(kind, type):
             self.follow_class(x)
-        elif kind in array_type.concrete_types() or _is_constant_kind(kind):
+        elif kind in array_type.concrete_types() or library_code.is_constant_kind(kind):
             self.values.append(x)
-        elif issubclass(kind, tuple) and _are_plain(kind, tuple):
+        elif issubclass(kind, tuple) and library_code.are_plain(kind, tuple):
             self.values.append(len(x))
             self._stack += tuple.__iter__(x)
             self._follow_instance(x, kind)
-        elif not issubclass(kind, trace.Tracer) and _are_plain(kind, object):
+        elif not issubclass(kind, trace.Tracer) and library_code.are_plain(
+            kind, object
+        ):
             self._follow_instance(x, kind)
         else:
             raise Unknown
@@ -453,13 +351,13 @@ class _Reading:
     def _follow_instance(self, x: Any, kind: type) -> None:
         if self._is_again(x):
             return
-        if kind.__weakrefoffset__ and not _is_own(kind.__module__):
+        if kind.__weakrefoffset__ and not library_code.is_own(kind.__module__):
             self.values.append(x)
         self.follow_class(kind)
         derived = ()
-        if _is_own(kind.__module__):
+        if library_code.is_own(kind.__module__):
             derived = kind.__dict__.get("derived_fields", ())
-        for name, member in _members_of(kind):
+        for name, member in library_code.members_of(kind):
             if name not in derived:
                 try:
                     self._stack.append(member.__get__(x))
@@ -478,8 +376,11 @@ class _Reading:
 
     def follow_class(self, x: type) -> None:
         self.values.append(x)
-        if _is_class_of_library(x):
-            if x.__name__ in _BY_STRING or _package(x.__module__) in _IMPURE_PACKAGES:
+        if library_code.is_class_of_library(x):
+            if (
+                x.__name__ in library_code.BY_STRING
+                or library_code.package_of(x.__module__) in library_code.IMPURE_PACKAGES
+            ):
                 raise Unknown
             return
         if id(x) in self._seen:
@@ -557,126 +458,17 @@ def declare_modules(
 _attributes_of: Any = vars(types.ModuleType)["__dict__"].__get__
 
 
-# -- what is whose ---------------------------------------------------------------------
-
-
-def _package(module: Any) -> str:
-    """The package that a module's name begins with."""
-    return module.partition(".")[0] if type(module) is str else ""
-
-
-def _is_own(module: Any) -> bool:
-    return _package(module) == "olympus"
-
-
-def _is_library(module: Any) -> bool:
-    package = _package(module)
-    return package in _LIBRARIES or _is_of_python(package)
-
-
-# Packages that come with Python, with whether the module of that name is Python's: a
-# user's file may have the name of one.
-_of_python: dict[str, tuple[Any, bool]] = {}
-
-
-def _is_of_python(package: str) -> bool:
-    if package not in sys.stdlib_module_names:
-        return False
-    module = sys.modules.get(package)
-    known = _of_python.get(package)
-    if known is None or known[0] is not module:
-        file = getattr(module, "__file__", None)
-        is_python = type(file) is not str or file.startswith(_FOLDER_OF_PYTHON)
-        known = _of_python[package] = module, is_python
-    return known[1]
-
-
-def _is_class_of_library(kind: type) -> bool:
-    """Whether Python code does not change a class."""
-    if not kind.__flags__ & _HEAP_TYPE:
-        return True
-    module = kind.__dict__.get("__module__")
-    # Code that is run without a module's name makes classes of `builtins`.
-    return _is_library(module) and module != "builtins"
-
-
-def _is_pure(fun: types.BuiltinFunctionType, owner: Any) -> bool:
-    """Whether a function of C code reads nothing but its arguments."""
-    if isinstance(owner, type):  # a method of a class
-        return _package(owner.__module__) not in _IMPURE_PACKAGES
-    module = fun.__module__ if owner is None else owner.__name__
-    return module in _PURE_MODULES or _package(module) in _LIBRARIES
-
-
-def _is_constant_kind(kind: type) -> bool:
-    if issubclass(kind, (np.generic, np.dtype)):  # records change in place
-        return _is_class_of_library(kind) and kind is not np.void
-    if kind.__module__ == "typing":  # variables, of C code in newer Python
-        return _has_hidden_fields(kind)
-    return (kind.__module__, kind.__name__) in _TUPLE_GETTERS
-
-
 def is_wrapper(fun: Any) -> bool:
     """Whether a function is one that the library made around another."""
     return (
         type(fun) is types.FunctionType
         and fun.__closure__ is not None
-        and _is_own(fun.__globals__.get("__name__"))
+        and library_code.is_own(fun.__globals__.get("__name__"))
         and hasattr(fun, "__wrapped__")
     )
 
 
-def _are_plain(kind: type, base: type) -> bool:
-    """Whether instances hold only attributes, besides the contents of `base`."""
-    return all(
-        x is object or x is base or _is_plain_library(x) or _is_written_in_python(x)
-        for x in kind.__mro__
-    )
-
-
-def _is_plain_library(kind: type) -> bool:
-    package = _package(kind.__dict__.get("__module__"))
-    return package == "olympus" or (
-        package in _PLAIN_LIBRARIES and not _has_hidden_fields(kind)
-    )
-
-
-def _has_hidden_fields(kind: type) -> bool:
-    """Whether C code keeps in instances what no attribute shows."""
-    if kind is functools.partial:
-        return False
-    own = kind.__dict__
-    shown = sum(type(value) is types.MemberDescriptorType for value in own.values())
-    shown += ("__dict__" in own) + ("__weakref__" in own)
-    base: Any = kind.__base__
-    return kind.__basicsize__ - base.__basicsize__ > shown * _POINTER_BYTES
-
-
-def _is_written_in_python(kind: type) -> bool:
-    if _is_class_of_library(kind):
-        return False
-    own = kind.__dict__
-    if "__dict__" in own or "__slots__" in own:
-        return True
-    return any("__dict__" in base.__dict__ for base in kind.__mro__[1:])
-
-
-# A class keeps its slots for as long as it lives.
-_members = caching.ByIdentity(4096, "slots of classes")
-
-
-def _members_of(kind: type) -> list[tuple[str, Any]]:
-    members: list[tuple[str, Any]] | None = _members.get(kind)
-    if members is None:
-        members = _members[kind] = list(_find_members(kind))
-    return members
-
-
-def _find_members(kind: type) -> Iterator[tuple[str, Any]]:
-    for x in kind.__mro__:
-        for name, value in x.__dict__.items():
-            if type(value) is types.MemberDescriptorType:
-                yield name, value
+# -- names --------------------------------------------------------------------------
 
 
 @caching.bounded_cache(4096, "names in code")
