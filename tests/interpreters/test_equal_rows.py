@@ -215,6 +215,11 @@ JOINED = {  # the function; how often an operation is in its program
         "sine",
         1,
     ),
+    "numbers along an axis": (
+        lambda x: by_row(lambda i, r: jnp.sin(r * jnp.arange(7) + i), x),
+        "sine",
+        1,
+    ),
     "windows": (of_windows, "sine", 1),
     "gradient of windows": (
         olympus.grad(lambda x: (of_windows(x) ** 2).sum()),
@@ -231,6 +236,23 @@ JOINED = {  # the function; how often an operation is in its program
         lambda x: jnp.stack([jnp.sin(x[i]) for i in (0, 1, 1, 2)]),
         "sine",
         4,
+    ),
+    "mixed with numbers along an axis": (
+        lambda x: jnp.stack([*[jnp.sin(r) for r in x[:3]], jnp.arange(7.0)]),
+        "sine",
+        3,
+    ),
+    "numbers along axes": (
+        lambda x: jnp.stack(
+            [jnp.sin(lax.broadcasted_iota(np.float32, (7, 7), i % 2)) for i in range(4)]
+        ),
+        "sine",
+        4,
+    ),
+    "nothing but numbers along an axis": (
+        lambda x: jnp.stack([jnp.where(jnp.arange(7) < i, 0.0, 1.0) for i in range(6)]),
+        "iota",
+        1,
     ),
     "few rows": (lambda x: by_row(lambda i, r: jnp.sin(r), x[:3]), "sine", 3),
     "other numbers of parameters": (
@@ -289,7 +311,9 @@ def programs(draw):
         step = draw(
             st.tuples(
                 st.sampled_from(_UNARY + _BINARY),
-                st.sampled_from(("row", "last", "constant", "number", "scalar")),
+                st.sampled_from(
+                    ("row", "last", "constant", "number", "places", "scalar")
+                ),
                 st.integers(0, 3),
             )
         )
@@ -325,6 +349,7 @@ def run(program, x):
                 "last": values[-1],
                 "constant": C[:n],
                 "number": i / 4,
+                "places": jnp.arange(n) / 8,
                 "scalar": x[i, 0],
             }[other]
             values.append(operation(a, b) if operation in _BINARY else operation(a))

@@ -232,8 +232,10 @@ class _Search:
             return None
         positions = zip(*[e.invars for e in eqns], strict=True)
         operands = list(map(self._rows_of, positions))
-        if None in operands or all(type(r) is _Same for r in operands):
+        if None in operands:
             return None
+        if all(type(r) is _Same for r in operands):
+            return _Same(eqns[0].outvars[0])
         return _Alike(tuple(eqns), operands)
 
     def _count(self, eqn: ir.Eqn, replaced: set[ir.Eqn]) -> int:
@@ -270,7 +272,9 @@ def _place_of(v: Any, makers: dict[Any, ir.Eqn]) -> Any:
     """The array that a value is part of, its shape, an axis and a position; or None."""
     eqn = makers[v]
     p, params = eqn.primitive, eqn.params
-    (array, *_) = eqn.invars
+    if not eqn.invars:
+        return None
+    array = eqn.invars[0]
     if p is unstack_p:
         return array, array.aval.shape, params["axis"], eqn.outvars.index(v)
     if p is split_p and len(set(params["sizes"])) == 1:
@@ -342,7 +346,7 @@ def _is_alike(eqn: ir.Eqn, other: ir.Eqn) -> bool:
     p = eqn.primitive
     return (
         p is other.primitive
-        and (p.cost in _ELEMENTWISE or (p.cost in _MOVES and len(eqn.invars) == 1))
+        and (p.cost in _ELEMENTWISE or (p.cost in _MOVES and len(eqn.invars) < 2))
         and not (p.multiple_results or eqn.effects or other.effects)
         and eqn.params == other.params
         and eqn.scope == other.scope
