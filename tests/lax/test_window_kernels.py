@@ -127,6 +127,86 @@ def test_not_a_number_in_a_window_is_its_maximum():
     assert got.sum() == 1
 
 
+@pytest.mark.parametrize("low", range(4))
+@pytest.mark.parametrize("high", range(4))
+def test_windows_at_the_end_of_an_array_hold_the_same_bits(low, high):
+    """With NaN, infinities and zeros of both signs, and windows of padding only."""
+    rng = np.random.default_rng(4 * low + high)
+    values = np.array([np.nan, np.inf, -np.inf, 0.0, -0.0, 1, -1, 2], "float32")
+    for size, window, step in ((7, 3, 2), (8, 3, 2), (9, 2, 3), (5, 3, 1), (3, 4, 2)):
+        x = rng.choice(values, (size, 6, size))
+        ones = (1, 1, 1)
+        params = {
+            "window_dimensions": (window, 1, window),
+            "window_strides": (step, 1, step),
+            "padding": ((low, high), (0, 0), (high, low)),
+            "base_dilation": ones,
+            "window_dilation": ones,
+        }
+        for p in FOLDS[1:]:
+            got = _replaced(p, x, **params)
+            if got is None:
+                assert size < window
+                continue
+            want = p.reference(x, **params)
+            np.testing.assert_array_equal(got, want)
+            is_zero = want == 0
+            folded = np.signbit(np.asarray(got)[is_zero])
+            np.testing.assert_array_equal(
+                folded, np.signbit(_plain(p, x, params))[is_zero]
+            )
+
+
+def _plain(p, x, params):
+    """The same with padding around the array, elementwise."""
+    is_max = p is FOLDS[1]
+    start = -np.inf if is_max else np.inf
+    padded = olympus.numpy.pad(x, params["padding"], constant_values=start)
+    for axis, (size, step) in enumerate(
+        zip(params["window_dimensions"], params["window_strides"], strict=True)
+    ):
+        many = (padded.shape[axis] - size) // step + 1
+        parts = [
+            lax.slice_in_dim(padded, i, i + (many - 1) * step + 1, step, axis)
+            for i in range(size)
+        ]
+        fold = olympus.numpy.maximum if is_max else olympus.numpy.minimum
+        padded = parts[0]
+        for part in parts[1:]:
+            padded = fold(padded, part)
+    return np.asarray(padded)
+
+
+def test_a_window_at_the_end_needs_no_padding():
+    """Of maxima; of sums padding is a term."""
+    x = np.ones((8, 8), "float32")
+    ones = (1, 1)
+    params = {
+        "window_dimensions": (3, 3),
+        "window_strides": (2, 2),
+        "padding": ((0, 1), (0, 1)),
+        "base_dilation": ones,
+        "window_dilation": ones,
+    }
+    for p, padding in zip(FOLDS, ("[1, 1]", "[0, 0]", "[0, 0]"), strict=True):
+        fold = p.rewrite("cpu", avals.aval_of(x), **params)
+        text = olympus.jit(fold).lower(x).as_text()
+        assert f"high = {padding}" in text
+
+
+def test_no_window_fits():
+    """As of an image that was pooled down to less than a window."""
+    x = np.ones((2, 4, 1, 3), "float32")
+    shape = (1, 2, 2, 1)
+
+    def pool(x):
+        return lax.reduce_window(x, -np.inf, lax.max, shape, shape, "VALID")
+
+    assert olympus.jit(pool)(x).shape == (2, 2, 0, 3)
+    slope = olympus.jit(olympus.grad(lambda x: pool(x).sum()))(x)
+    np.testing.assert_array_equal(slope, np.zeros_like(x))
+
+
 def test_small_ones_large_ones_and_long_windows_stay(monkeypatch):
     x = np.ones((2, 40), "float32")
     params = {"window_strides": (1, 1), "padding": ((0, 0), (0, 0))}

@@ -17,6 +17,7 @@ import numpy as np
 
 from olympus._src.core import avals, dtypes
 from olympus._src.lax import (
+    concatenation,
     elementwise,
     families,
     separate_calls,
@@ -47,7 +48,7 @@ def choose_fold(
     least = thresholds.FOLD_WORK
     if is_apart:
         least = 0 if count <= thresholds.MOST_APART else thresholds.APART_WORK
-    if platform != "cpu" or out.size * count < least:
+    if platform != "cpu" or not out.size or out.size * count < least:
         return None
     fewest = 2 if keeps_nan else thresholds.FEWEST_FOLDED
     if count < fewest or max(window) > thresholds.LONGEST_WINDOW:
@@ -78,18 +79,66 @@ def _fold_windows(x: Any, op: Callable[..., Any], start: Any, params: Params) ->
         wide = elementwise.convert(x, np.float32)
         return elementwise.convert(_fold_windows(wide, op, start, params), dtype)
     steps, holes = params["window_strides"], params["window_dilation"]
-    x = shifting.pad_interior(x, start, params["padding"], params["base_dilation"])
+    padding = list(params["padding"])
+    apart = _axes_apart(avals.aval_of(x).shape, op, params)
+    for axis in apart:
+        padding[axis] = (0, 0)
+    x = shifting.pad_interior(x, start, padding, params["base_dilation"])
     for axis, count in enumerate(params["window_dimensions"]):
+        if axis in apart:
+            x = _fold_axis_apart(x, axis, op, params)
+            continue
         reach = (count - 1) * holes[axis] + 1
         size = (avals.aval_of(x).shape[axis] - reach) // steps[axis] + 1
-        total = None
-        for i in range(count):
-            part = shifting.strided_slice(
-                x, [axis], [i * holes[axis]], [size], [steps[axis]]
-            )
-            total = part if total is None else op(total, part)
-        x = total
+        x = _fold_axis(
+            x, axis, [i * holes[axis] for i in range(count)], size, op, steps
+        )
     return x
+
+
+def _fold_axis(
+    x: Any, axis: int, starts: Any, size: int, op: Callable[..., Any], steps: Any
+) -> Any:
+    """Slices of an axis that begin at some positions, folded."""
+    total = None
+    for start in starts:
+        part = shifting.strided_slice(x, [axis], [start], [size], [steps[axis]])
+        total = part if total is None else op(total, part)
+    return total
+
+
+def _axes_apart(shape: Any, op: Callable[..., Any], params: Params) -> list[int]:
+    """Axes whose last window alone has padding, and is folded apart without it.
+
+    That costs less than an array with padding around it, and the others read the array
+    as it is. With the first window apart they would begin inside of a vector. Of sums
+    padding is a term: it makes a zero of a sum of negative ones.
+    """
+    if op is not elementwise.max_ and op is not elementwise.min_:
+        return []
+    axes = []
+    for axis, (low, high) in enumerate(params["padding"]):
+        window, step = _step_of(axis, params)
+        is_plain = params["base_dilation"][axis] == params["window_dilation"][axis] == 1
+        n_padded = (shape[axis] + high - window) // step + 1
+        n_inner = (shape[axis] - window) // step + 1
+        if is_plain and low == 0 < high < window and 0 < n_inner == n_padded - 1:
+            axes.append(axis)
+    return axes
+
+
+def _fold_axis_apart(x: Any, axis: int, op: Callable[..., Any], params: Params) -> Any:
+    """The same, with a last window of the elements that are left."""
+    size, (window, step) = avals.aval_of(x).shape[axis], _step_of(axis, params)
+    n, steps = (size - window) // step + 1, params["window_strides"]
+    body = _fold_axis(x, axis, range(window), n, op, steps)
+    last = _fold_axis(x, axis, range(n * step, size), 1, op, steps)
+    return concatenation.concatenate([body, last], axis)
+
+
+def _step_of(axis: int, params: Params) -> tuple[int, int]:
+    """The size of a window along an axis, and the distance to the next."""
+    return params["window_dimensions"][axis], params["window_strides"][axis]
 
 
 def _is_small_float(dtype: Any) -> bool:
@@ -116,6 +165,8 @@ def choose_scatter(
     """
     count = math.prod(params["window_dimensions"])
     if platform != "cpu" or not 1 < count <= thresholds.MOST_SCATTERED:
+        return None
+    if not source.size:
         return None
     is_simple = _is_fused(params)
     if not is_simple and source.size * count < thresholds.SCATTER_WORK:
