@@ -1,5 +1,6 @@
 """Random bits that are kept before costly functions make samples of them."""
 
+import functools
 import math
 
 import numpy as np
@@ -27,7 +28,66 @@ OF_KEY = barriers(lambda key: random.bits(key, (2000,)), KEY)
 )
 def test_bits_are_kept_once_before_costly_functions(draw):
     assert barriers(lambda key: draw(key, (2000,)), KEY) == OF_KEY + 1
-    assert barriers(lambda key: draw(key, (50,)), KEY) == OF_KEY
+    is_called = draw is random.gumbel and build_options.barriers_in_bodies
+    few = 2 if is_called else 50
+    assert barriers(lambda key: draw(key, (few,)), KEY) == OF_KEY
+
+
+@pytest.mark.skipif(
+    not build_options.barriers_in_bodies, reason="LLVM takes no time for calls"
+)
+def test_few_bits_are_kept_before_what_has_an_instruction_for_vectors():
+    def count(f, n):
+        return barriers(lambda key: f(random.uniform(key, (n,))), KEY) - OF_KEY
+
+    for f in (jnp.log, jnp.exp, jnp.sin, jnp.sqrt, jnp.floor, lambda u: u**0.3):
+        assert count(f, 10) == 1
+        assert count(f, 2) == 0
+    for f in (jnp.log1p, jnp.tanh):
+        assert [count(f, n) for n in (10, 50, 64)] == [0, 0, 1]
+    relu = functools.partial(jnp.maximum, 0.5)
+    assert [count(relu, n) for n in (2, 10, 5000)] == [0, 1, 0]
+    for f in (jnp.square, lambda u: u < 0.3, lambda u: 1 / (1 - u)):
+        assert count(f, 10) == 0
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float16", "bfloat16", "float8_e4m3fn"])
+def test_the_bound_of_uniform_numbers_has_the_bits_of_a_maximum(dtype):
+    """Of bounds in each order, with zeros of both signs, infinities and NaN."""
+    ends = [0.0, -0.0, 1.0, -2.0, 3.0, 1e-7, np.inf, -np.inf, np.nan]
+    low, high = np.meshgrid(np.array(ends), np.array(ends))
+
+    def draw(key, low, high):
+        return random.uniform(key, (40, *low.shape), dtype, low, high)
+
+    low, high = (jnp.asarray(x, dtype) for x in (low, high))
+    whole = olympus.jit(draw)(KEY, low, high)
+    with olympus.disable_jit():  # operation by operation
+        unit = random.uniform(KEY, (40, *low.shape), dtype)
+    scaled = np.asarray(unit * (high - low) + low)
+    expected = np.asarray(jnp.maximum(low, scaled))
+    np.testing.assert_array_equal(np.isnan(whole), np.isnan(expected))
+    is_zero = (expected == 0) & (np.asarray(whole) == 0)
+    np.testing.assert_array_equal(
+        np.signbit(np.asarray(whole)[is_zero]), np.signbit(expected[is_zero])
+    )
+    np.testing.assert_allclose(
+        np.asarray(whole, "float64"), np.asarray(expected, "float64"), rtol=0.07
+    )
+    if build_options.barriers_in_bodies and not dtype.startswith("float8"):
+        text = olympus.jit(draw).lower(KEY, low, high).as_text()
+        assert "stablehlo.maximum" not in text
+
+
+def test_other_maxima_beside_ciphers_stay():
+    def f(key, low):
+        u = random.uniform(key, (20,))
+        return jnp.maximum(low, u), jnp.maximum(low, u + 1.0), jnp.maximum(low, low)
+
+    text = olympus.jit(f).lower(KEY, jnp.ones(20)).as_text()
+    assert text.count("stablehlo.maximum") == (
+        3 if build_options.barriers_in_bodies else 4
+    )
 
 
 @pytest.mark.parametrize("draw", [random.uniform, random.bits])
@@ -124,6 +184,22 @@ def test_bodies_are_limited_where_they_may_hold_barriers():
         random.split(KEY, 2),
     )
     assert n == plain + build_options.barriers_in_bodies
+
+
+@pytest.mark.skipif(
+    not build_options.barriers_in_bodies, reason="bodies hold no barriers"
+)
+def test_fewer_bits_are_kept_in_bodies():
+    def count(n):
+        def step(total, key):
+            return total + random.normal(key, (n,)), None
+
+        def f(keys):
+            return lax.scan(step, jnp.zeros(n), keys)[0]
+
+        return barriers(f, random.split(KEY, 3))
+
+    assert count(16) == count(15) + 1
 
 
 def test_other_platforms_are_left_alone():

@@ -8,34 +8,74 @@ as long: such samples are made in one row.
 
 `keep_apart` marks the numbers before such a function to be kept. Where no costly
 function follows, as with uniform numbers and comparisons of them, one loop is best.
+
+LLVM's vectorizer, from jaxlib 0.11 on, takes long for a cipher in one loop with calls
+that it can make of vectors: 80 ms for a logarithm, a maximum or a rounding. It asks of
+each value whether one lane of all that is made of it is enough, and follows each way
+through the cipher, in which every value is read twice. There such functions of few
+numbers are costly too, and uniform numbers are made without a maximum.
 """
 
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
-from olympus._src.core import ir
+import numpy as np
+
+from olympus._src.core import avals, dtypes, ir
 from olympus._src.core.primitive import Cost
 from olympus._src.interpreters import kept_values, rewriting
+from olympus._src.lax import choice, comparison, families
+from olympus._src.lax.arithmetic import add_p, max_p
 from olympus._src.lax.barriers import optimization_barrier_p
+from olympus._src.lax.families import broadcast_in_dim_p
 from olympus._src.lax.random_bits import threefry2x32_p
 from olympus._src.lax.shaping import iota_p, reshape_p
 
-# Fewer numbers take less than what a second loop costs.
-_FEWEST = 64
+
+class _Fewest(NamedTuple):
+    """The least numbers for which something is done.
+
+    Attributes:
+      kept: before costly functions. Fewer take less than what a second loop costs.
+      called: before calls that LLVM makes of vectors. Fewer are written one by one.
+      in_rows: samples that are made in one row.
+    """
+
+    kept: int
+    called: int
+    in_rows: int
+
+
+_SINCE_011 = _Fewest(kept=64, called=3, in_rows=64)
+# A second loop is compiled once, and saves some of the time in each turn.
+_IN_BODIES = _SINCE_011._replace(kept=16)
+# LLVM took no time for calls then.
+_BEFORE_011 = _Fewest(kept=64, called=sys.maxsize, in_rows=64)
+# With barriers a program of a few such samples had no kernels that are called without
+# XLA's runtime.
+_BARRIERS_BEFORE_011 = _BEFORE_011._replace(in_rows=256)
+# Of more numbers cheap functions are not kept apart: a second loop costs more to run
+# than what it saves in compiling.
+_MOST_CALLED = 1 << 12
+# What has an instruction of LLVM's, or a function of XLA's, for vectors.
+_CALLED = frozenset(("acos", "asin", "ceil", "clamp", "cos", "erf", "exp", "floor"))
+_CALLED |= {"log", "max", "min", "pow", "round", "sin", "sqrt", "tan"}
 # Axes that are unrolled.
 _SHORT = 32
-# With barriers before jaxlib 0.11.1 a program of a few such samples has no kernels that
-# are called without XLA's runtime.
-_FEWEST_IN_ROWS = 256
 # Made of the same element of each operand.
 _ELEMENTWISE = (Cost.CHEAP, Cost.BITS, Cost.EXPENSIVE)
 
 
 def keep_apart(
-    program: ir.Olympuspr, *, by_calls: bool = False, few_rows: bool = True
+    program: ir.Olympuspr,
+    *,
+    by_calls: bool = False,
+    since_011: bool = True,
+    is_body: bool = False,
 ) -> ir.Olympuspr:
     """The program, with barriers between its own ciphers and costly functions.
 
@@ -43,25 +83,47 @@ def keep_apart(
       program: one without calls.
       by_calls: write calls that the compiler does not merge, in place of barriers; for
         bodies of loops that may hold none.
-      few_rows: whether few samples are made in one row too.
+      since_011: whether it is for a jaxlib from 0.11.1 on.
+      is_body: whether it is the body of a loop or a branch.
 
     Returns:
       The same object where there are none.
     """
     if threefry2x32_p not in ir.primitives_of(program):
         return program
-    if not any(map(_is_long_cipher, program.eqns)):
+    if since_011:
+        fewest = _IN_BODIES if is_body else _SINCE_011
+    else:
+        fewest = _BEFORE_011 if by_calls else _BARRIERS_BEFORE_011
+    least = min(fewest)
+    if not any(_is_long_cipher(eqn, least) for eqn in program.eqns):
         return program
-    least = _FEWEST if few_rows else _FEWEST_IN_ROWS
-    apart = _keep_operands(_flatten(program, least))
+    apart = _flatten(program, fewest)
+    if since_011:
+        apart = _compare_bounds(apart)
+    apart = _keep_operands(apart, fewest)
     return kept_values.call_apart(apart, program) if by_calls else apart
 
 
-def _is_long_cipher(eqn: ir.Eqn) -> bool:
+def _is_long_cipher(eqn: ir.Eqn, least: int) -> bool:
     if eqn.primitive is not threefry2x32_p:
         return False
     aval = eqn.outvars[0].aval
-    return rewriting.is_undivided(aval) and aval.size >= _FEWEST
+    return rewriting.is_undivided(aval) and aval.size >= least
+
+
+def _is_costly(eqn: ir.Eqn, fewest: _Fewest) -> bool:
+    """Whether a function of bits is better in a loop of its own."""
+    is_expensive, is_called = _is_expensive(eqn), eqn.primitive.name in _CALLED
+    if not (is_expensive or is_called):
+        return False
+    aval = eqn.outvars[0].aval
+    if not rewriting.is_undivided(aval):
+        return False
+    if is_expensive and aval.size >= fewest.kept:
+        return True
+    is_float = dtypes.issubdtype(aval.dtype, np.floating)
+    return is_called and is_float and fewest.called <= aval.size <= _MOST_CALLED
 
 
 def _is_expensive(eqn: ir.Eqn) -> bool:
@@ -71,12 +133,71 @@ def _is_expensive(eqn: ir.Eqn) -> bool:
     return not (by_number and type(eqn.invars[-1]) is ir.Literal)
 
 
+# -- bounds ----------------------------------------------------------------------------
+
+
+def _compare_bounds(program: ir.Olympuspr) -> ir.Olympuspr:
+    """The program, with `max(low, x + low)` by comparison beside its own ciphers.
+
+    That has the same bits: `x + low` is NaN where `low` is, and a zero below 0 only
+    where `low` is one too.
+
+    Returns:
+      The same object where there are none.
+    """
+    makers = {v: eqn for eqn in program.eqns for v in eqn.outvars}
+    bounded = [e for e in program.eqns if e.primitive is max_p and _bounds(e, makers)]
+    if not bounded:
+        return program
+    writer = rewriting.Rewriter()
+
+    def write(eqn: ir.Eqn) -> Any:
+        return writer.write(eqn, _choose_larger, list(map(writer.read, eqn.invars)))
+
+    writer.write_equations(program.eqns, dict.fromkeys(bounded, write))
+    return writer.finish(program, are_needed=True)
+
+
+def _choose_larger(low: Any, x: Any) -> Any:
+    low = families.broadcast_to_shape(low, avals.aval_of(x).shape)
+    return choice.select(comparison.lt(x, low), low, x)
+
+
+def _bounds(eqn: ir.Eqn, makers: dict[Any, ir.Eqn]) -> bool:
+    """Whether the second operand is the sum of the first one and another, of floats."""
+    low, x = eqn.invars
+    maker = None if type(x) is ir.Literal else makers.get(x)
+    if maker is None or maker.primitive is not add_p:
+        return False
+    is_float = dtypes.issubdtype(x.aval.dtype, np.floating)
+    if not is_float or not rewriting.is_undivided(x.aval):
+        return False
+    return any(_is_same(low, v, makers) for v in maker.invars)
+
+
+def _is_same(v: Any, other: Any, makers: dict[Any, ir.Eqn]) -> bool:
+    """Whether two operands are known to be one value, which may be spread twice."""
+    if v is other:
+        return True
+    if type(v) is ir.Literal or type(other) is ir.Literal:
+        if type(v) is not type(other) or v.aval.shape or other.aval.shape:
+            return False
+        bits, other_bits = (
+            np.asarray(x.val, x.aval.dtype).tobytes() for x in (v, other)
+        )
+        return bool(v.aval.dtype == other.aval.dtype and bits == other_bits)
+    a, b = makers.get(v), makers.get(other)
+    if a is None or b is None or {a.primitive, b.primitive} != {broadcast_in_dim_p}:
+        return False
+    return bool(a.params == b.params and a.invars == b.invars)
+
+
 # -- barriers --------------------------------------------------------------------------
 
 
-def _keep_operands(program: ir.Olympuspr) -> ir.Olympuspr:
+def _keep_operands(program: ir.Olympuspr, fewest: _Fewest) -> ir.Olympuspr:
     """The program, with barriers behind the bits that costly functions are made of."""
-    bits = _find_bits(program)
+    bits = _find_bits(program, fewest)
     if not bits:
         return program
     kept: dict[Any, Any] = {}
@@ -91,22 +212,23 @@ def _keep_operands(program: ir.Olympuspr) -> ir.Olympuspr:
     return program.replace(eqns=eqns, outvars=outvars)
 
 
-def _find_bits(program: ir.Olympuspr) -> set[Any]:
+def _find_bits(program: ir.Olympuspr, fewest: _Fewest) -> set[Any]:
     """The values that all ways from a cipher to a costly function pass."""
     sources: dict[Any, Any] = {}  # of each value that is fused with a cipher: its bits
     costly: set[Any] = set()  # values that are fused with a costly function
     words: set[Any] = set()  # the ciphers' own results
     bits: set[Any] = set()
+    least = min(fewest)
     for eqn in program.eqns:
         operands = [v for v in _variables(eqn) if v in sources]
-        is_costly = _is_expensive(eqn) or not costly.isdisjoint(_variables(eqn))
+        is_costly = _is_costly(eqn, fewest) or not costly.isdisjoint(_variables(eqn))
         if is_costly and eqn.primitive.cost is not None:
             bits.update([sources[v] for v in operands])
             costly.update(eqn.outvars)
-        elif _is_long_cipher(eqn):
+        elif _is_long_cipher(eqn, least):
             words.update(eqn.outvars)
             sources.update((v, v) for v in eqn.outvars)
-        elif operands and _is_fused(eqn):
+        elif operands and _is_fused(eqn, least):
             (out,) = eqn.outvars
             (source, *others) = {sources[v] for v in operands}
             sources[out] = out if others or source in words else source
@@ -117,11 +239,11 @@ def _variables(eqn: ir.Eqn) -> list[Any]:
     return [v for v in eqn.invars if type(v) is not ir.Literal]
 
 
-def _is_fused(eqn: ir.Eqn) -> bool:
+def _is_fused(eqn: ir.Eqn, least: int) -> bool:
     """Whether what reads an equation's result makes its operands again."""
     if eqn.primitive.cost is None or eqn.primitive is optimization_barrier_p:
         return False
-    return len(eqn.outvars) == 1 and eqn.outvars[0].aval.size >= _FEWEST
+    return len(eqn.outvars) == 1 and eqn.outvars[0].aval.size >= least
 
 
 def _read_kept(eqn: ir.Eqn, kept: dict[Any, Any]) -> ir.Eqn:
@@ -167,7 +289,7 @@ class _Samples:
     def is_costly(self) -> bool:
         """Whether a cipher is among the operations, and a costly function."""
         return any(map(_is_expensive, self.eqns)) and any(
-            map(_is_long_cipher, self.eqns)
+            eqn.primitive is threefry2x32_p for eqn in self.eqns
         )
 
 
@@ -184,14 +306,14 @@ def _is_elementwise(eqn: ir.Eqn, shape: tuple[int, ...]) -> bool:
     return all(rewriting.is_undivided(a) and a.shape == shape for a in avals)
 
 
-def _flatten(program: ir.Olympuspr, least: int) -> ir.Olympuspr:
+def _flatten(program: ir.Olympuspr, fewest: _Fewest) -> ir.Olympuspr:
     """The program, with samples of arrays with a short last axis made in one row.
 
     Args:
       program: one without calls.
-      least: how many samples that takes.
+      fewest: how many samples that takes.
     """
-    rows = [s for s in _find_samples(program, least) if s.is_costly()]
+    rows = [s for s in _find_samples(program, fewest.in_rows) if s.is_costly()]
     if not rows:
         return program
     readers = rewriting.readers_of(program)

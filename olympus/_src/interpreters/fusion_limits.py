@@ -114,7 +114,9 @@ def _limit_fusions(
         if not in_bodies:
             with_barriers = ir.map_subprograms(with_barriers, _limit_body)
         if ir.has_operation(with_barriers, "threefry2x32"):
-            with_barriers = cipher_limits.keep_apart(with_barriers, few_rows=in_bodies)
+            with_barriers = cipher_limits.keep_apart(
+                with_barriers, since_011=in_bodies, is_body=is_body
+            )
     sums_repeat = _find_repeated_work(with_barriers)
     if sums_repeat is not None:
         return _keep_apart(with_barriers, sums_repeat)
@@ -135,7 +137,7 @@ def _call_ciphers(program: ir.Olympuspr) -> ir.Olympuspr:
     if ir.has_operation(limited, "kept"):
         apart = kept_values.keep_marked(limited, by_calls=True)
     if ir.has_operation(apart, "threefry2x32"):
-        apart = cipher_limits.keep_apart(apart, by_calls=True)
+        apart = cipher_limits.keep_apart(apart, by_calls=True, since_011=False)
     return program if apart is flat else apart
 
 
