@@ -159,6 +159,20 @@ def indexed_rows(lib: Library, rng: random.Random, size: int) -> Case:
     return f, (_array(lib, size, 64),)
 
 
+def rows_of_places(lib: Library, rng: random.Random, size: int) -> Case:
+    """Rows that each use positions of their own, as diagonals of a table do."""
+    shift = rng.randrange(3)
+
+    def f(x: Any) -> Any:
+        rows = []
+        for i in range(size):
+            at = lib.np.arange(x.shape[1])
+            rows.append(lib.np.where(at <= i + shift, lib.np.sin(x[i]) * at, 0.0))
+        return lib.np.stack(rows)
+
+    return f, (_array(lib, size, 24),)
+
+
 def grid(lib: Library, rng: random.Random, size: int) -> Case:
     """Sampled images as one picture, by iterating and stacking."""
     key = lib.top.random.key(rng.randrange(100))
@@ -409,6 +423,24 @@ def narrow_samples(lib: Library, rng: random.Random, size: int) -> Case:
     return f, (_array(lib, size),)
 
 
+def noise(lib: Library, rng: random.Random, size: int) -> Case:
+    """Functions of a few random numbers, in steps of a walk that may be refused."""
+    name = rng.choice(("log", "sqrt", "floor", "sin"))
+
+    def f(x: Any) -> Any:
+        def body(x: Any, key: Any) -> Any:
+            one, two = lib.top.random.split(key)
+            y = x + getattr(lib.np, name)(lib.top.random.uniform(one, x.shape) * 3)
+            y = lib.np.maximum(y, 0.1 * lib.top.random.normal(two, x.shape))
+            accepted = lib.np.log(lib.top.random.uniform(two)) < lib.np.sum(x - y)
+            return lib.np.where(accepted, y, x), None
+
+        keys = lib.top.random.split(lib.top.random.key(19), 10)
+        return lib.lax.scan(body, x, keys)[0]
+
+    return f, (_array(lib, size),)
+
+
 def walks(lib: Library, rng: random.Random, size: int) -> Case:
     """Random walks: sums of the prefixes of drawn numbers."""
     draw = rng.choice(("normal", "laplace", "gumbel"))
@@ -535,6 +567,17 @@ def convolutions(lib: Library, rng: random.Random, size: int) -> Case:
     return f, (_array(lib, 2, 12, 12, c), _array(lib, 3, 3, c, c, seed=1))
 
 
+def pools(lib: Library, rng: random.Random, size: int) -> Case:
+    """Maxima of windows that overlap, of what is not below zero."""
+    shape = (1, 3, 3, 1), (1, 2, 2, 1)
+
+    def f(x: Any) -> Any:
+        y = lib.np.maximum(x - 0.5, 0.0)
+        return lib.lax.reduce_window(y, -np.inf, lib.lax.max, *shape, "SAME")
+
+    return f, (_array(lib, 4, 4 * size, 4 * size, rng.choice((16, 32))),)
+
+
 def transforms(lib: Library, rng: random.Random, size: int) -> Case:
     """Fourier transforms and products between them."""
 
@@ -586,6 +629,7 @@ SIZES: dict[Class, tuple[int, int]] = {
     unpacking: (10, 60),
     rows: (10, 30),
     indexed_rows: (10, 30),
+    rows_of_places: (10, 30),
     grid: (4, 10),
     stacks: (5, 30),
     gathers: (5, 20),
@@ -604,6 +648,7 @@ SIZES: dict[Class, tuple[int, int]] = {
     keys: (8, 300),
     splits: (3, 10),
     narrow_samples: (10, 300),
+    noise: (5, 50),
     walks: (10, 100),
     columns: (10, 100),
     prefixes: (10, 300),
@@ -613,6 +658,7 @@ SIZES: dict[Class, tuple[int, int]] = {
     products: (5, 20),
     matrices: (5, 20),
     convolutions: (4, 16),
+    pools: (4, 14),
     transforms: (4, 16),
     means: (3, 10),
     histograms: (10, 40),
