@@ -10,15 +10,14 @@ from __future__ import annotations
 
 import collections
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
-from olympus._src.core import dtypes, ir
-from olympus._src.core.primitive import Cost
-from olympus._src.interpreters import rewriting
-from olympus._src.interpreters.rewriting import Rewriter
+from olympus._src.core import avals, dtypes, ir
+from olympus._src.core.primitive import Cost, Primitive
+from olympus._src.interpreters import inlining, rewriting
 from olympus._src.lax.arithmetic import add_p
 from olympus._src.lax.barriers import optimization_barrier_p
 from olympus._src.lax.choice import convert_element_type_p
@@ -45,32 +44,37 @@ _RENAMING = (convert_element_type_p, reshape_p, rev_p, squeeze_p, transpose_p)
 def hide_positions(program: ir.Olympuspr) -> ir.Olympuspr:
     """The program, with parts of its arguments cut at positions behind barriers.
 
-    Those of arguments with many parts that operations read which are not fused, as
+    The same object where there are none.
+    """
+    return inlining.splice(program, find_changes(program))
+
+
+def find_changes(program: ir.Olympuspr) -> Mapping[ir.Eqn, Sequence[ir.Eqn]]:
+    """What cuts parts at positions behind barriers, by the equations that cut them.
+
+    Parts of arguments with many parts that operations read which are not fused, as
     weights of layers, and of others with as many parts, as biases beside them, or with
     no more than there are products and reductions: steps of equal kernels read them.
-    The same object where there are none. Programs within it stay as they are: small
-    loops are one kernel.
+    Programs within it stay as they are: small loops are one kernel.
+
+    Args:
+      program: one without calls.
+
+    Returns:
+      Equations, the last of which gives what the one that they replace has given.
     """
     counts = ir.primitives_of(program)
-    cuts = _find_cuts(program) if counts.get(slice_p, 0) >= _FEWEST else {}
-    steps: set[ir.Eqn] = set()
+    changes: dict[ir.Eqn, Sequence[ir.Eqn]] = {}
     if counts.get(dynamic_slice_p, 0) + counts.get(dynamic_update_slice_p, 0) >= _MANY:
+        held: dict[Any, Any] = {}  # numbers behind barriers, where they come first
         steps = _find_steps(program)
-    if not cuts and not steps:
-        return program
-    writer = Rewriter()
-    held: dict[Any, Any] = {}  # numbers behind barriers
-
-    def write_cut(eqn: ir.Eqn) -> Any:
-        shape, start = eqn.outvars[0].aval.shape, cuts[eqn]
-        return writer.write(eqn, lambda x: _cut(x, shape, start), [eqn.invars[0]])
-
-    def write_step(eqn: ir.Eqn) -> Any:
-        return _write_step(writer, eqn, held)
-
-    changes = {**dict.fromkeys(steps, write_step), **dict.fromkeys(cuts, write_cut)}
-    writer.write_equations(program.eqns, changes)
-    return writer.finish(program)
+        for eqn in program.eqns if steps else ():
+            if eqn in steps:
+                changes[eqn] = _write_step(eqn, held)
+    if counts.get(slice_p, 0) >= _FEWEST:
+        for eqn, start in _find_cuts(program).items():
+            changes[eqn] = _write_cut(eqn, start)
+    return changes
 
 
 # -- positions that are computed -------------------------------------------------------
@@ -103,27 +107,27 @@ def _find_steps(program: ir.Olympuspr) -> set[ir.Eqn]:
 
 def _is_of_numbers(eqn: ir.Eqn) -> bool:
     """Whether an equation makes one integer of others, or a choice between some."""
-    avals = [v.aval for v in (*eqn.outvars, *eqn.invars)]
+    types = [v.aval for v in (*eqn.outvars, *eqn.invars)]
     if eqn.primitive.cost is not Cost.CHEAP and eqn.primitive.cost is not Cost.BITS:
         return False
-    return all(not a.shape and a.dtype.kind in "bi" for a in avals)
+    return all(not a.shape and a.dtype.kind in "bi" for a in types)
 
 
-def _write_step(writer: Rewriter, eqn: ir.Eqn, held: dict[Any, Any]) -> Any:
+def _write_step(eqn: ir.Eqn, held: dict[Any, Any]) -> list[ir.Eqn]:
     """The sum with a number that the compiler does not know."""
+    eqns: list[ir.Eqn] = []
     operands = []
     for v in eqn.invars:
         if type(v) is not ir.Literal:
-            operands.append(writer.read(v))
+            operands.append(v)
             continue
         number = v.aval.dtype.type(v.val)
         key = number.dtype, int(number)
         if key not in held:
-            held[key] = writer.write(
-                eqn, lambda n=number: optimization_barrier_p.bind(n)[0], []
-            )
+            held[key] = _hide(number, eqn, eqns)
         operands.append(held[key])
-    return writer.apply(eqn, add_p, operands, **eqn.params)
+    eqns.append(eqn.replace(invars=operands))
+    return eqns
 
 
 # -- parts of arguments ----------------------------------------------------------------
@@ -195,8 +199,45 @@ def _is_kept(v: Any, readers: Any) -> bool:
     return v in readers
 
 
-def _cut(x: Any, shape: Any, start: int) -> Any:
-    flat = rewriting.reshape(x, (math.prod(x.aval.shape),))
-    (position,) = optimization_barrier_p.bind(np.int32(start))
-    part = dynamic_slice_p.bind(flat, position, slice_sizes=(math.prod(shape),))
-    return rewriting.reshape(part, shape)
+def _write_cut(eqn: ir.Eqn, start: int) -> list[ir.Eqn]:
+    """What cuts a part that begins at an element which the compiler does not know."""
+    (x,), (out,) = eqn.invars, eqn.outvars
+    eqns: list[ir.Eqn] = []
+    shape = {"dimensions": None, "sharding": None}
+    sizes = (math.prod(x.aval.shape),)
+    flat = _apply(reshape_p, [x], eqn, eqns, new_sizes=sizes, **shape)
+    position = _hide(np.int32(start), eqn, eqns)
+    sizes = (out.aval.size,)
+    part = _apply(dynamic_slice_p, [flat, position], eqn, eqns, slice_sizes=sizes)
+    params = {"new_sizes": out.aval.shape, **shape}
+    eqns.append(_equation(reshape_p, [part], [out], params, eqn))
+    return eqns
+
+
+def _hide(number: Any, eqn: ir.Eqn, eqns: list[ir.Eqn]) -> ir.Var:
+    """A number behind a barrier."""
+    literal = ir.Literal(number, avals.aval_of(number))
+    out = ir.Var(literal.aval)
+    eqns.append(_equation(optimization_barrier_p, [literal], [out], {}, eqn))
+    return out
+
+
+def _apply(
+    p: Primitive,
+    operands: list[Any],
+    eqn: ir.Eqn,
+    eqns: list[ir.Eqn],
+    **params: Any,
+) -> ir.Var:
+    """Appends an operation of one result; gives its result."""
+    aval, _ = p.results(tuple([v.aval for v in operands]), params)
+    out = ir.Var(aval)
+    eqns.append(_equation(p, operands, [out], params, eqn))
+    return out
+
+
+def _equation(
+    p: Primitive, operands: list[Any], outs: list[Any], params: Any, eqn: ir.Eqn
+) -> ir.Eqn:
+    """An equation at another one's place in the user's source."""
+    return ir.Eqn(p, operands, outs, params, source=eqn.source, scope=eqn.scope)

@@ -21,9 +21,14 @@ from typing import Any
 
 import numpy as np
 
-from olympus._src.core import dtypes, ir, scopes
+from olympus._src.core import dtypes, ir
 from olympus._src.core.primitive import Cost
-from olympus._src.interpreters import cipher_limits, equal_cuts, kept_values
+from olympus._src.interpreters import (
+    cipher_limits,
+    equal_cuts,
+    inlining,
+    kept_values,
+)
 from olympus._src.lax.barriers import optimization_barrier_p
 
 # By name: files of the others load when a program has them.
@@ -56,7 +61,6 @@ _MOST_ELEMENTS = 16
 _MOST_PARTS = 8
 # Operations that may be made again for each reader; and that may be fused at all.
 _AGAIN, _TOGETHER = 8, 100
-_MOST_INLINED = 100_000
 
 
 def limit(
@@ -88,8 +92,9 @@ def limit(
 
 
 def count_barriers(program: ir.Olympuspr) -> int:
-    """How many of the program's own equations are barriers."""
-    return ir.primitives_of(program).get(optimization_barrier_p, 0)
+    """How many barriers a program has, and what it calls; each that is called once."""
+    programs = map(ir.primitives_of, inlining.called_programs(program))
+    return sum(counts.get(optimization_barrier_p, 0) for counts in programs)
 
 
 def _limit_fusions(
@@ -100,27 +105,38 @@ def _limit_fusions(
             program,
             lambda inner: limit(inner, "cpu", is_divided=is_divided, is_body=True),
         )
-    flat = _inline_calls(program)
-    if flat is None:
+    inlined = inlining.inline(program)
+    if inlined is None:
         return program
-    with_barriers = flat
-    cuts = any(p.name in _CUTTING for p in ir.primitives_of(flat))
-    if cuts and not (is_divided or is_body):
-        with_barriers = equal_cuts.hide_positions(flat)
-    if ir.has_operation(flat, "kept"):
-        with_barriers = kept_values.keep_marked(with_barriers)
-    with_barriers = _keep_narrow(with_barriers)
-    if not is_divided:
+    is_cut = any(p.name in _CUTTING for p in ir.primitives_of(inlined.program))
+    if is_cut and not (is_divided or is_body):
+        inlined = inlined.splice(equal_cuts.find_changes(inlined.program))
+    inlined = _keep_in_any_case(inlined, in_bodies, is_divided, is_body)
+    sums_repeat = _find_repeated_work(inlined.program)
+    if sums_repeat is None:
+        return inlined.source
+    return inlined.keep(_find_repeated(inlined.program, sums_repeat))
+
+
+def _keep_in_any_case(
+    inlined: inlining.Inlined, in_bodies: bool, is_divided: bool, is_body: bool
+) -> inlining.Inlined:
+    """What is kept whatever fusion repeats; calls are written out where that is any."""
+    source, program = inlined.source, inlined.program
+    if ir.has_operation(source, "kept"):
+        program = kept_values.keep_marked(program)
+    if any(map(_has_narrow, inlining.called_programs(source))):
+        program = _keep_narrow(program)
+    if not is_divided and ir.has_operation(source, "kept", "threefry2x32"):
         if not in_bodies:
-            with_barriers = ir.map_subprograms(with_barriers, _limit_body)
-        if ir.has_operation(with_barriers, "threefry2x32"):
-            with_barriers = cipher_limits.keep_apart(
-                with_barriers, since_011=in_bodies, is_body=is_body
+            program = ir.map_subprograms(program, _limit_body)
+        if ir.has_operation(source, "threefry2x32"):
+            program = cipher_limits.keep_apart(
+                program, since_011=in_bodies, is_body=is_body
             )
-    sums_repeat = _find_repeated_work(with_barriers)
-    if sums_repeat is not None:
-        return _keep_apart(with_barriers, sums_repeat)
-    return program if with_barriers is flat else with_barriers
+    if program is inlined.program:
+        return inlined
+    return inlining.Inlined(program, program, {})
 
 
 def _limit_body(program: ir.Olympuspr) -> ir.Olympuspr:
@@ -129,14 +145,16 @@ def _limit_body(program: ir.Olympuspr) -> ir.Olympuspr:
 
 
 def _call_ciphers(program: ir.Olympuspr) -> ir.Olympuspr:
-    flat = _inline_calls(program)
-    if flat is None:
+    if not ir.has_operation(program, "kept", "threefry2x32"):
         return program
-    limited = ir.map_subprograms(flat, _limit_body)
-    apart = limited
-    if ir.has_operation(limited, "kept"):
-        apart = kept_values.keep_marked(limited, by_calls=True)
-    if ir.has_operation(apart, "threefry2x32"):
+    inlined = inlining.inline(program)
+    if inlined is None:
+        return program
+    flat = inlined.program
+    apart = ir.map_subprograms(flat, _limit_body)
+    if ir.has_operation(program, "kept"):
+        apart = kept_values.keep_marked(apart, by_calls=True)
+    if ir.has_operation(program, "threefry2x32"):
         apart = cipher_limits.keep_apart(apart, by_calls=True, since_011=False)
     return program if apart is flat else apart
 
@@ -149,8 +167,6 @@ def _keep_narrow(program: ir.Olympuspr) -> ir.Olympuspr:
 
     From jaxlib 0.11 on, three such operations in a row compile for a minute.
     """
-    if not any(map(_is_narrow, ir.result_types(program))):
-        return program
     converting = [eqn for eqn in program.eqns if eqn.primitive.cost in _CONVERTING]
     # Arithmetic that makes floats which it converts each time.
     narrow = {
@@ -161,18 +177,14 @@ def _keep_narrow(program: ir.Olympuspr) -> ir.Olympuspr:
     for eqn in program.eqns:
         if eqn.primitive is optimization_barrier_p:  # what a call's body has kept
             narrow.difference_update([v for v in eqn.invars if type(v) is ir.Var])
-    if not narrow:
-        return program
-    replacements: dict[Any, Any] = {}
-    eqns: list[ir.Eqn] = []
-    for eqn in program.eqns:
-        if replacements:
-            eqn = eqn.replace(invars=[_read(replacements, v) for v in eqn.invars])
-        eqns.append(eqn)
-        if not narrow.isdisjoint(eqn.outvars):
-            eqns.append(_barrier(eqn.outvars, eqn, replacements))
-    outvars = [_read(replacements, v) for v in program.outvars]
-    return program.replace(eqns=eqns, outvars=outvars)
+    kept = {
+        eqn: eqn.outvars for eqn in program.eqns if not narrow.isdisjoint(eqn.outvars)
+    }
+    return inlining.write_barriers(program, kept, {}) if kept else program
+
+
+def _has_narrow(program: ir.Olympuspr) -> bool:
+    return any(map(_is_narrow, ir.result_types(program)))
 
 
 def _is_narrow(aval: Any) -> bool:
@@ -181,60 +193,6 @@ def _is_narrow(aval: Any) -> bool:
     if dtype is None or dtype.itemsize != 1:
         return False
     return bool(dtypes.issubdtype(dtype, np.floating))
-
-
-# -- calls ---------------------------------------------------------
-
-
-def _is_call(eqn: ir.Eqn) -> bool:
-    """Whether XLA sees the equations of a call in its place."""
-    if not eqn.primitive.is_call:  # as most are not
-        return False
-    return not eqn.effects and "metadata" not in eqn.params
-
-
-def _inline_calls(program: ir.Olympuspr) -> ir.Olympuspr | None:
-    """The program with calls replaced by what they call; None if that is too long."""
-    if not any(p.is_call for p in ir.primitives_of(program)):
-        return program
-    if not any(map(_is_call, program.eqns)):
-        return program
-    eqns: list[ir.Eqn] = []
-    env: dict[Any, Any] = {}
-    if not _inline(program, (), env, eqns):
-        return None
-    outvars = [_read(env, v) for v in program.outvars]
-    return program.replace(eqns=eqns, outvars=outvars)
-
-
-def _inline(
-    program: ir.Olympuspr,
-    scope: scopes.Scope,
-    env: dict[Any, Any],
-    eqns: list[ir.Eqn],
-) -> bool:
-    """Appends a program's equations with their inputs by `env`; False: too many."""
-    for eqn in program.eqns:
-        inputs = [_read(env, v) for v in eqn.invars]
-        inner = eqn.params["jaxpr"] if _is_call(eqn) else None
-        if inner is not None and not inner.consts:
-            inside = dict(zip(inner.olympuspr.invars, inputs, strict=True))
-            if not _inline(inner.olympuspr, scope + eqn.scope, inside, eqns):
-                return False
-            outs = [_read(inside, v) for v in inner.olympuspr.outvars]
-            env.update(zip(eqn.outvars, outs, strict=True))
-            continue
-        # The same program may be called twice: each call has its own variables.
-        outvars = [type(v)(v.aval) for v in eqn.outvars] if scope or env else None
-        if outvars is not None:
-            env.update(zip(eqn.outvars, outvars, strict=True))
-            eqn = eqn.replace(invars=inputs, outvars=outvars, scope=scope + eqn.scope)
-        eqns.append(eqn)
-    return len(eqns) <= _MOST_INLINED
-
-
-def _read(env: dict[Any, Any], v: Any) -> Any:
-    return v if type(v) is ir.Literal else env.get(v, v)
 
 
 # -- what fusion would write -----------------------------------------------------------
@@ -661,18 +619,14 @@ def _count_unfused(program: ir.Olympuspr) -> int:
     return sum(n for p, n in counts.items() if p.cost is None)
 
 
-# -- barriers --------------------------------------------------------------------------
+def _find_repeated(program: ir.Olympuspr, sums_repeat: bool) -> set[Any]:
+    """Values that would be made again too often.
 
-
-def _keep_apart(program: ir.Olympuspr, sums_repeat: bool) -> ir.Olympuspr:
-    """The program with barriers behind values that would be made again too often.
-
-    A barrier also follows what is read several times and has an expensive
-    operation on its way: XLA keeps one of the values on that way, which one depends on
-    what is around it.
+    So is what is read several times and has an expensive operation on its way: XLA
+    keeps one of the values on that way, which one depends on what is around it.
 
     Args:
-      program: the program.
+      program: one without calls.
       sums_repeat: whether sums make again what they read.
     """
     n_readers = ir.count_readers(program)
@@ -680,56 +634,28 @@ def _keep_apart(program: ir.Olympuspr, sums_repeat: bool) -> ir.Olympuspr:
     uniform = _known_uniform(program)
     sizes: dict[Any, int] = {}  # operations that make a value of kept ones
     expensive: set[Any] = set()
-    replacements: dict[Any, Any] = {}
-    reads_none_of = replacements.keys().isdisjoint
-    barriers: list[ir.Eqn] = []
-    eqns: list[ir.Eqn] = []
+    repeated: set[Any] = set()
     for eqn in program.eqns:
         cost = eqn.primitive.cost
         if cost is _EXPENSIVE:
             cost = _cost(eqn, spread)
-        if not reads_none_of(eqn.invars):
-            eqn = eqn.replace(invars=[_read(replacements, v) for v in eqn.invars])
-        eqns.append(eqn)
         if cost is None:
             continue
         size, costly = eqn.primitive.n_operations, cost is _EXPENSIVE
         for v in eqn.invars:
-            if v in sizes:  # neither a literal, nor an argument
+            if v in sizes:  # neither a literal, nor an argument, nor kept
                 size += sizes[v]
                 if v in expensive:
                     costly = True
-        again_made = []
         for v in eqn.outvars:
             again = n_readers.get(v, 0) > 1
             if again and cost is _EXPENSIVE:
                 continue  # kept anyway
             if (again and (costly or size > _AGAIN)) or size > _TOGETHER:
                 if v not in uniform:
-                    again_made.append(v)
+                    repeated.add(v)
                 continue
             sizes[v] = size
             if costly:
                 expensive.add(v)
-        if again_made:
-            barriers.append(_barrier(again_made, eqn, replacements))
-            eqns.append(barriers[-1])
-    outvars = [_read(replacements, v) for v in program.outvars]
-    apart = program.replace(eqns=eqns, outvars=outvars, effects=program.effects)
-    ir.inherit_result_types(apart, program)
-    ir.inherit_primitives(apart, program, added=barriers)
-    return ir.inherit_programs(apart, program)
-
-
-def _barrier(values: Sequence[Any], eqn: ir.Eqn, held: dict[Any, Any]) -> ir.Eqn:
-    """The equation that keeps values, to be read under new names."""
-    outs = [ir.Var(v.aval) for v in values]
-    held.update(zip(values, outs, strict=True))
-    return ir.Eqn(
-        optimization_barrier_p,
-        list(values),
-        outs,
-        {},
-        source=eqn.source,
-        scope=eqn.scope,
-    )
+    return repeated

@@ -1,0 +1,180 @@
+"""Calls stay calls where something in them is kept: what XLA sees is the same."""
+
+import collections
+
+import numpy as np
+import pytest
+
+import olympus
+import olympus.numpy as jnp
+from olympus import lax
+from olympus._src.core import ir
+from olympus._src.interpreters import fusion_limits, inlining, partial_eval
+
+X = np.linspace(0.1, 0.9, 18, dtype="float32").reshape(3, 6)
+
+
+def block(x):
+    x = x - x.mean(-1, keepdims=True)
+    x = x / jnp.sqrt((x * x).mean(-1, keepdims=True) + 1e-5)
+    return x + jnp.tanh(x @ jnp.eye(6, dtype="float32")) * x
+
+
+def stencil(u):
+    return u + 0.1 * (jnp.roll(u, 1) - 2 * u + jnp.roll(u, -1))
+
+
+def chain(step, n):
+    def run(x):
+        for _ in range(n):
+            x = step(x)
+        return x
+
+    return run
+
+
+def several(step, n):
+    """Calls that give a result twice, one that nothing changes, and a number."""
+    many = olympus.jit(lambda x, y: (step(x), x, step(x), y, 2.0))
+
+    def run(x):
+        y = x * 2
+        for i in range(n):
+            x, _, z, y, k = many(x, y if i % 3 else x)
+            x = (x + z * k) / 4
+        return x, y
+
+    return run
+
+
+def mixed(x):
+    """Calls of one program in which different values are kept."""
+    step = olympus.jit(stencil)
+    long = chain(step, 12)(x)
+    short = step(jnp.cumsum(x, axis=1))
+    return jnp.cumsum(short, axis=1) + long
+
+
+def in_loops(x):
+    step = olympus.jit(stencil)
+    x = lax.fori_loop(0, 3, lambda _, x: chain(step, 20)(x), x)
+    return lax.cond(x[0, 0] > 0, chain(step, 20), chain(step, 2), chain(step, 20)(x))
+
+
+def of(step, n=20):
+    return chain(olympus.jit(step), n)
+
+
+def gradient(f):
+    def total(x):
+        return sum(jnp.sum(jnp.sin(y)) for y in olympus.tree.leaves(f(x)))
+
+    return olympus.grad(total)
+
+
+PROGRAMS = {
+    "stencils": of(stencil),
+    "blocks": of(block),
+    "calls in calls": of(chain(olympus.jit(stencil), 3)),
+    "one program at several depths": lambda x: of(stencil)(of(of(stencil, 3))(x)),
+    "several results": several(stencil, 12),
+    "different in calls": mixed,
+    "loops and branches": in_loops,
+    "a barrier of a user": of(lambda x: stencil(lax.optimization_barrier(x * 0.9))),
+    "floats of eight bits": of(
+        lambda x: (x.astype("float8_e4m3fn") * 2).astype("float32") + x, 8
+    ),
+    "random bits": of(
+        lambda x: x + olympus.random.normal(olympus.random.key(3), (40, 6)).sum(), 4
+    ),
+    "parts of arguments": lambda x: of(lambda y: stencil(y * x[1]))(x[0]),
+    "effects": of(lambda x: (olympus.debug.print("{}", x), stencil(x))[1], 3),
+}
+PROGRAMS |= {
+    f"gradient of {k}": gradient(f) for k, f in PROGRAMS.items() if k[0] != "e"
+}
+
+
+def expanded(f, *args):
+    """The program that comes to `fusion_limits`, with constants as inputs."""
+    closed = olympus.make_olympuspr(f)(*args)
+    whole = partial_eval.expand(ir.hoist_consts(closed.olympuspr), "cpu")
+    return partial_eval.dce_olympuspr(whole, True, instantiate=True)[0]
+
+
+def write_out(program):
+    """The program without calls, in loops and branches neither."""
+    return ir.map_subprograms(inlining.inline(program).program, write_out)
+
+
+@pytest.mark.parametrize("in_bodies", [False, True])
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_the_same_is_kept_as_where_calls_are_written_out(name, in_bodies):
+    program = expanded(PROGRAMS[name], X)
+    limited = fusion_limits.limit(program, "cpu", in_bodies)
+    if in_bodies:  # where what is called is limited by itself first
+        program = ir.map_subprograms(
+            program, lambda p: fusion_limits.limit(p, "cpu", is_body=True)
+        )
+    flat = inlining.inline(program).program
+    wanted = fusion_limits.limit(flat, "cpu", in_bodies)
+    assert str(write_out(limited)) == str(write_out(wanted))
+
+
+def called(program):
+    """How often each program is called."""
+    counts = collections.Counter()
+    for eqn in program.eqns:
+        inner = inlining.called_program(eqn)
+        if inner is not None:
+            counts[inner] += 1
+            counts.update(called(inner))
+    return counts
+
+
+def test_calls_in_which_the_same_is_kept_share_a_program():
+    program = expanded(gradient(of(block, 30)), X)
+    limited = fusion_limits.limit(program, "cpu", in_bodies=False)
+    counts = called(limited)
+    assert sum(counts.values()) == 60
+    assert len(counts) <= 8  # the first and the last ones differ
+    assert fusion_limits.count_barriers(limited) > 0
+
+
+def test_calls_in_which_something_else_is_kept_do_not():
+    limited = fusion_limits.limit(expanded(mixed, X), "cpu", in_bodies=False)
+    counts = called(limited)
+    assert sum(counts.values()) == 13
+    kept = {fusion_limits.count_barriers(p) for p in counts}
+    assert kept >= {0, max(kept)}
+    assert max(kept) > 0
+
+
+def test_calls_that_share_nothing_are_written_out():
+    def run(x):
+        for i in range(20):
+            x = olympus.jit(lambda x, i=i: stencil(x) * (1 - i / 99))(x)
+        return x
+
+    limited = fusion_limits.limit(expanded(run, X), "cpu", in_bodies=False)
+    assert not called(limited)
+    assert fusion_limits.count_barriers(limited) > 0
+
+
+@pytest.mark.parametrize(
+    "name", ["stencils", "gradient of blocks", "different in calls"]
+)
+def test_older_compilers_keep_barriers_in_what_is_called(name):
+    lowered = olympus.jit(PROGRAMS[name]).lower(X)
+    assert "optimization_barrier" in lowered.as_text()
+    assert lowered._lowered.has_barriers
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_results_are_those_without_jit(name):
+    f = PROGRAMS[name]
+    out = olympus.tree.leaves(olympus.jit(f)(X))
+    with olympus.disable_jit():
+        wanted = olympus.tree.leaves(f(X))
+    for x, y in zip(out, wanted, strict=True):
+        np.testing.assert_allclose(x, y, rtol=2e-4, atol=1e-4)
