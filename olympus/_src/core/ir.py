@@ -416,14 +416,15 @@ def subprograms(params: dict[str, Any]) -> Iterator[Olympuspr]:
 
 
 def inner_programs(program: Olympuspr) -> tuple[Olympuspr, ...]:
-    """The programs of a program's equations, of which most have none."""
+    """The programs of a program's equations, each once; most have none."""
     programs: tuple[Olympuspr, ...] = program.derived("inner programs", _find_programs)
     return programs
 
 
 def _find_programs(program: Olympuspr) -> tuple[Olympuspr, ...]:
     holders = equations_with_programs(program)
-    return tuple([inner for e in holders.values() for inner in subprograms(e.params)])
+    found = [inner for e in holders.values() for inner in subprograms(e.params)]
+    return tuple(dict.fromkeys(found))  # many calls may be of one
 
 
 def equations_with_programs(program: Olympuspr) -> Mapping[int, Eqn]:
@@ -500,9 +501,18 @@ def inherit_primitives(
 
 def has_operation(program: Olympuspr, *names: str) -> bool:
     """Whether a program, or one within it, has an operation of one of some names."""
-    if any(p.name in names for p in primitives_of(program)):
-        return True
-    return any(has_operation(inner, *names) for inner in inner_programs(program))
+    return any(p.name in names for p in _primitives_within(program))
+
+
+def _primitives_within(program: Olympuspr) -> frozenset[Any]:
+    """The primitives of a program, and of those within it."""
+    primitives: frozenset[Any] = program.derived("within", _find_within)
+    return primitives
+
+
+def _find_within(program: Olympuspr) -> frozenset[Any]:
+    inner = map(_primitives_within, inner_programs(program))
+    return frozenset(primitives_of(program)).union(*inner)
 
 
 def result_types(program: Olympuspr) -> frozenset[Any]:
@@ -561,13 +571,14 @@ def map_subprograms(
 def _with_changed_programs(eqn: Eqn, change: Callable[[Olympuspr], Olympuspr]) -> Eqn:
     changed = {}
     for name, value in eqn.params.items():
+        kind = type(value)
         new: Any = value
-        if isinstance(value, (tuple, list)):
+        if kind is ClosedOlympuspr or kind is Olympuspr:
+            new = _change(value, change)
+        elif (kind is tuple or kind is list) and value and type(value[0]) in _PROGRAMS:
             items = [_change(item, change) for item in value]
             if any(a is not b for a, b in zip(items, value, strict=True)):
-                new = type(value)(items)
-        else:
-            new = _change(value, change)
+                new = kind(items)
         if new is not value:
             changed[name] = new
     return eqn.replace(params={**eqn.params, **changed}) if changed else eqn
@@ -581,6 +592,9 @@ def _change(value: Any, change: Callable[[Olympuspr], Olympuspr]) -> Any:
         if inner is not value.olympuspr:
             return ClosedOlympuspr(inner, value.consts)
     return value
+
+
+_PROGRAMS = (Olympuspr, ClosedOlympuspr)
 
 
 def refers_to(primitive: Any, params: dict[str, Any], name: Any) -> bool:

@@ -72,8 +72,11 @@ def find_changes(program: ir.Olympuspr) -> Mapping[ir.Eqn, Sequence[ir.Eqn]]:
             if eqn in steps:
                 changes[eqn] = _write_step(eqn, held)
     if counts.get(slice_p, 0) >= _FEWEST:
-        for eqn, start in _find_cuts(program).items():
-            changes[eqn] = _write_cut(eqn, start)
+        flat: dict[Any, Any] = {}  # arguments as rows of elements
+        cuts = _find_cuts(program)
+        for eqn in program.eqns if cuts else ():
+            if eqn in cuts:
+                changes[eqn] = _write_cut(eqn, cuts[eqn], flat)
     return changes
 
 
@@ -199,16 +202,23 @@ def _is_kept(v: Any, readers: Any) -> bool:
     return v in readers
 
 
-def _write_cut(eqn: ir.Eqn, start: int) -> list[ir.Eqn]:
-    """What cuts a part that begins at an element which the compiler does not know."""
+def _write_cut(eqn: ir.Eqn, start: int, flat: dict[Any, Any]) -> list[ir.Eqn]:
+    """What cuts a part that begins at an element which the compiler does not know.
+
+    Args:
+      eqn: what cuts it.
+      start: the element.
+      flat: takes the argument as a row of elements, which all parts are cut from.
+    """
     (x,), (out,) = eqn.invars, eqn.outvars
     eqns: list[ir.Eqn] = []
     shape = {"dimensions": None, "sharding": None}
-    sizes = (math.prod(x.aval.shape),)
-    flat = _apply(reshape_p, [x], eqn, eqns, new_sizes=sizes, **shape)
+    if x not in flat:
+        sizes = (math.prod(x.aval.shape),)
+        flat[x] = _apply(reshape_p, [x], eqn, eqns, new_sizes=sizes, **shape)
     position = _hide(np.int32(start), eqn, eqns)
-    sizes = (out.aval.size,)
-    part = _apply(dynamic_slice_p, [flat, position], eqn, eqns, slice_sizes=sizes)
+    operands, sizes = [flat[x], position], (out.aval.size,)
+    part = _apply(dynamic_slice_p, operands, eqn, eqns, slice_sizes=sizes)
     params = {"new_sizes": out.aval.shape, **shape}
     eqns.append(_equation(reshape_p, [part], [out], params, eqn))
     return eqns

@@ -180,7 +180,7 @@ def _keep_narrow(program: ir.Olympuspr) -> ir.Olympuspr:
     kept = {
         eqn: eqn.outvars for eqn in program.eqns if not narrow.isdisjoint(eqn.outvars)
     }
-    return inlining.write_barriers(program, kept, {}) if kept else program
+    return inlining.write_barriers(program, kept) if kept else program
 
 
 def _has_narrow(program: ir.Olympuspr) -> bool:
@@ -619,8 +619,8 @@ def _count_unfused(program: ir.Olympuspr) -> int:
     return sum(n for p, n in counts.items() if p.cost is None)
 
 
-def _find_repeated(program: ir.Olympuspr, sums_repeat: bool) -> set[Any]:
-    """Values that would be made again too often.
+def _find_repeated(program: ir.Olympuspr, sums_repeat: bool) -> dict[ir.Eqn, list[Any]]:
+    """Values that would be made again too often, by the equations that make them.
 
     So is what is read several times and has an expensive operation on its way: XLA
     keeps one of the values on that way, which one depends on what is around it.
@@ -634,7 +634,7 @@ def _find_repeated(program: ir.Olympuspr, sums_repeat: bool) -> set[Any]:
     uniform = _known_uniform(program)
     sizes: dict[Any, int] = {}  # operations that make a value of kept ones
     expensive: set[Any] = set()
-    repeated: set[Any] = set()
+    repeated: dict[ir.Eqn, list[Any]] = {}
     for eqn in program.eqns:
         cost = eqn.primitive.cost
         if cost is _EXPENSIVE:
@@ -653,7 +653,7 @@ def _find_repeated(program: ir.Olympuspr, sums_repeat: bool) -> set[Any]:
                 continue  # kept anyway
             if (again and (costly or size > _AGAIN)) or size > _TOGETHER:
                 if v not in uniform:
-                    repeated.add(v)
+                    repeated.setdefault(eqn, []).append(v)
                 continue
             sizes[v] = size
             if costly:

@@ -7,6 +7,7 @@ in which the same is to be kept go on to share one program.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
@@ -48,13 +49,17 @@ class Inlined:
             return Inlined(program, program, {})
         return Inlined(splice(self.source, changes), program, self.calls)
 
-    def keep(self, values: Collection[Any]) -> ir.Olympuspr:
+    def keep(self, kept: Mapping[ir.Eqn, Sequence[Any]]) -> ir.Olympuspr:
         """The source, with barriers behind values of the program without calls.
 
         Calls of programs that are all called once are written out.
+
+        Args:
+          kept: some results of equations of that program, by these equations.
         """
         if _count_calls(self.calls) < len(called_programs(self.source)):
-            return _keep(self.program, {}, {}, values, {})
+            return write_barriers(self.program, kept)
+        values = set(itertools.chain.from_iterable(kept.values()))
         return _keep(self.source, {}, self.calls, values, {})
 
 
@@ -245,29 +250,29 @@ def _keep(
 def write_barriers(
     program: ir.Olympuspr,
     kept: Mapping[ir.Eqn, Sequence[Any]],
-    changed: Mapping[ir.Eqn, ir.Olympuspr],
+    changed: Mapping[ir.Eqn, ir.Olympuspr] | None = None,
 ) -> ir.Olympuspr:
     """A program with barriers behind some results of equations.
 
     Args:
       program: any program.
       kept: which results, by their equations.
-      changed: what some of its equations call now.
+      changed: what some of its equations call now, if any do.
     """
     replacements: dict[Any, Any] = {}
     reads_none_of = replacements.keys().isdisjoint
     barriers: list[ir.Eqn] = []
     eqns: list[ir.Eqn] = []
     for eqn in program.eqns:
-        inner, marked = changed.get(eqn), kept.get(eqn)
+        written = eqn
         if not reads_none_of(eqn.invars):
-            eqn = eqn.replace(invars=[_read(replacements, v) for v in eqn.invars])
-        if inner is not None:
-            params = {**eqn.params, "jaxpr": ir.ClosedOlympuspr(inner)}
-            eqn = eqn.replace(params=params)
-        eqns.append(eqn)
-        if marked:
-            barriers.append(_barrier(marked, eqn, replacements))
+            written = eqn.replace(invars=[_read(replacements, v) for v in eqn.invars])
+        if changed and eqn in changed:
+            params = {**eqn.params, "jaxpr": ir.ClosedOlympuspr(changed[eqn])}
+            written = written.replace(params=params)
+        eqns.append(written)
+        if eqn in kept:
+            barriers.append(_barrier(kept[eqn], eqn, replacements))
             eqns.append(barriers[-1])
     outvars = [_read(replacements, v) for v in program.outvars]
     apart = program.replace(eqns=eqns, outvars=outvars, effects=program.effects)

@@ -329,7 +329,11 @@ def _is_sum(eqn: ir.Eqn) -> bool:
 
 
 def _is_zero(v: Any) -> bool:
-    return type(v) is ir.Literal and not np.any(np.asarray(v.val))
+    if type(v) is not ir.Literal:
+        return False
+    value = v.val
+    is_number = type(value) in (int, float) or isinstance(value, np.generic)
+    return not value if is_number else not np.any(np.asarray(value))
 
 
 def _group(parts: Any) -> list[list[_Part]]:
