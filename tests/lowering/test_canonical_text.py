@@ -71,6 +71,12 @@ def twice(x):
     return olympus.jit(jnp.sin)(x) + olympus.jit(jnp.sin)(x + 1)
 
 
+def made_again(x):
+    """Values that are computed again on the way back."""
+    layer = olympus.checkpoint(lambda x: jnp.tanh(jnp.sin(x) @ x.T) @ x)
+    return olympus.grad(lambda x: layer(layer(x)).sum())(x)
+
+
 def nested_loops(x):
     def inner(c, row):
         return lax.while_loop(lambda s: s.sum() < 3, lambda s: s + row, c), c.sum()
@@ -113,6 +119,7 @@ HAND = {
     "no results": (lambda x: None, (V,)),
     "functions called twice": (twice, (X,)),
     "loops in loops": (nested_loops, (X,)),
+    "gradients of checkpoints": (made_again, (X,)),
     "branches": (branches, (1, X)),
     "a gradient through a loop": (
         olympus.grad(

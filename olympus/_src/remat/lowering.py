@@ -79,7 +79,7 @@ def _branch(
         for block, results in ((other, zeros), (main, outs))
     ]
     # Shardings pass through a case, not through an if: results would be gathered.
-    index = ctx.block.op1("stablehlo.convert", [pred], [_BOOL], _INDEX)
+    index = ctx.block.convert(pred, _BOOL, _INDEX)
     results_out = ctx.block.op(
         "stablehlo.case", [index], [_INDEX], out_avals, regions=regions
     )
@@ -120,12 +120,7 @@ def _is_at_most_one(ctx: Any, x: str, aval: Any) -> str:
     scalar = ShapedArray((), aval.dtype)
     if aval.shape:
         first = ShapedArray((1,) * aval.ndim, aval.dtype)
-        zeros, ones = ", ".join("0" * aval.ndim), ", ".join("1" * aval.ndim)
-        attributes = (
-            f"start_indices = array<i64: {zeros}>, limit_indices = array<i64: {ones}>, "
-            f"strides = array<i64: {ones}>"
-        )
-        x = block.op1("stablehlo.slice", [x], [aval], first, attributes)
+        x = block.slice(x, aval, first, [0] * aval.ndim, [1] * aval.ndim)
         x = block.reshape(x, first, scalar)
     bits = ShapedArray((), f"uint{8 * aval.dtype.itemsize}")
     one = block.constant(1, bits)
