@@ -423,8 +423,8 @@ def inner_programs(program: Olympuspr) -> tuple[Olympuspr, ...]:
 
 def _find_programs(program: Olympuspr) -> tuple[Olympuspr, ...]:
     holders = equations_with_programs(program)
-    found = [inner for e in holders.values() for inner in subprograms(e.params)]
-    return tuple(dict.fromkeys(found))  # many calls may be of one
+    inner = [program for e in holders.values() for program in subprograms(e.params)]
+    return tuple(dict.fromkeys(inner))  # many calls may be of one
 
 
 def equations_with_programs(program: Olympuspr) -> Mapping[int, Eqn]:
