@@ -151,7 +151,7 @@ def _find_cuts(program: ir.Olympuspr) -> dict[ir.Eqn, int]:
         start = _start(eqn)
         if start is not None:
             groups[eqn.invars[0], eqn.outvars[0].aval.shape][eqn] = start
-    readers = rewriting.readers_of(program)
+    readers = _readers_of_parts(program, slices)
     n_steps = _count_steps(program)
     layers = set()  # into how many parts arguments are cut whose parts are kept
     for group in groups.values():
@@ -163,6 +163,26 @@ def _find_cuts(program: ir.Olympuspr) -> dict[ir.Eqn, int]:
         if n >= _FEWEST and (n in layers or n <= n_steps):
             cuts.update(group)
     return cuts
+
+
+def _readers_of_parts(
+    program: ir.Olympuspr, slices: Sequence[ir.Eqn]
+) -> dict[Any, list[ir.Eqn | None]]:
+    """What reads parts, and what renames them; None for the results of the program."""
+    readers: dict[Any, list[ir.Eqn | None]] = {eqn.outvars[0]: [] for eqn in slices}
+    reads_none = readers.keys().isdisjoint
+    for eqn in program.eqns:
+        if reads_none(eqn.invars):
+            continue
+        for v in eqn.invars:
+            if v in readers:
+                readers[v].append(eqn)
+        if eqn.primitive in _RENAMING:
+            readers[eqn.outvars[0]] = []
+    for v in program.outvars:
+        if v in readers:
+            readers[v].append(None)
+    return readers
 
 
 def _count_parts(group: Mapping[ir.Eqn, int]) -> int:
@@ -192,14 +212,14 @@ def _start(eqn: ir.Eqn) -> int | None:
     return start * math.prod(x.shape[axis + 1 :])
 
 
-def _is_kept(v: Any, readers: Any) -> bool:
+def _is_kept(v: Any, readers: Mapping[Any, Sequence[ir.Eqn | None]]) -> bool:
     """Whether an array is made for operations that are not fused, and for no others."""
-    for eqn in readers.get(v, ()):
+    for eqn in readers[v]:
         if eqn is None or eqn.primitive.cost is None:
             continue
         if eqn.primitive not in _RENAMING or not _is_kept(eqn.outvars[0], readers):
             return False
-    return v in readers
+    return bool(readers[v])
 
 
 def _write_cut(eqn: ir.Eqn, start: int, flat: dict[Any, Any]) -> list[ir.Eqn]:

@@ -686,17 +686,22 @@ def _write_expanded(program: ir.Olympuspr, target: _Target) -> ir.Olympuspr:
     # What is read in place of the results of equations that were replaced.
     env: dict[Any, Any] = {}
     reads_none_of = env.keys().isdisjoint
+    has_programs = bool(holders)
     for i, eqn in enumerate(program.eqns):
         eqn = inner.get(i, eqn)
         if not reads_none_of(eqn.invars):
             eqn = eqn.replace(invars=[env.get(v, v) for v in eqn.invars])
         if i in functions:
+            n = len(eqns)
             outs = _write_replacement(eqn, functions[i], target, eqns)
             env.update(zip(eqn.outvars, outs, strict=True))
+            has_programs = has_programs or any(map(_has_programs, eqns[n:]))
         else:
             eqns.append(eqn)
     outvars = [env.get(v, v) for v in program.outvars]
     expanded = program.replace(eqns=eqns, outvars=outvars)
+    if not has_programs:
+        ir.inherit_programs(expanded, program)
     if config.enable_checks.value:
         checker.check_olympuspr(expanded)
     return expanded
@@ -751,6 +756,10 @@ def _write_replacement(
     return [env.get(v, v) for v in traced.outvars]
 
 
+def _has_programs(eqn: ir.Eqn) -> bool:
+    return any(True for _ in ir.subprograms(eqn.params))
+
+
 def _keep_order(eqn: ir.Eqn, order: frozenset[Any], inside: bool) -> ir.Eqn:
     """An equation that stands for one with ordered effects, and has its part in them.
 
@@ -762,7 +771,7 @@ def _keep_order(eqn: ir.Eqn, order: frozenset[Any], inside: bool) -> ir.Eqn:
       inside: whether the operations of its programs have their part too; else they
         have it already.
     """
-    has_programs = any(True for _ in ir.subprograms(eqn.params))
+    has_programs = _has_programs(eqn)
     if not eqn.effects or (has_programs and not inside):
         return eqn
 
