@@ -24,6 +24,12 @@ def stencil(u):
     return u + 0.1 * (jnp.roll(u, 1) - 2 * u + jnp.roll(u, -1))
 
 
+def shifted(x):
+    """An array that parts of itself are written over."""
+    c = jnp.cumsum(x, axis=1) / 4
+    return c.at[:, 1:].set(c[:, :-1])
+
+
 def chain(step, n):
     def run(x):
         for _ in range(n):
@@ -88,6 +94,7 @@ PROGRAMS = {
         lambda x: x + olympus.random.normal(olympus.random.key(3), (40, 6)).sum(), 4
     ),
     "parts of arguments": lambda x: of(lambda y: stencil(y * x[1]))(x[0]),
+    "what is overwritten": of(lambda x: shifted(chain(stencil, 8)(x)), 6),
     "effects": of(lambda x: (olympus.debug.print("{}", x), stencil(x))[1], 3),
 }
 PROGRAMS |= {
@@ -162,7 +169,8 @@ def test_calls_that_share_nothing_are_written_out():
 
 
 @pytest.mark.parametrize(
-    "name", ["stencils", "gradient of blocks", "different in calls"]
+    "name",
+    ["stencils", "gradient of blocks", "different in calls", "what is overwritten"],
 )
 def test_older_compilers_keep_barriers_in_what_is_called(name):
     lowered = olympus.jit(PROGRAMS[name]).lower(X)

@@ -17,6 +17,7 @@ from olympus._src.interpreters import (
     equal_elements,
     equal_rows,
     fusion_limits,
+    inlining,
     joined_scatters,
     pad_sums,
     partial_eval,
@@ -289,8 +290,7 @@ def _lower(
     text = module.text()
     if has_barriers and not in_bodies:  # nor may a user's be there
         n = text.count("stablehlo.optimization_barrier")
-        n_held = len(set(overwriting.variables_to_hold(limited).values()))
-        has_barriers = n == n_barriers(limited) + n_held
+        has_barriers = n == n_barriers(limited) + _count_held(limited)
     duration_s = time.perf_counter() - start
     events.record_event_duration_secs(
         "/olympus/core/compile/to_mlir_module_duration", duration_s, fun_name=name
@@ -361,6 +361,12 @@ def _rewrite(program: ir.Olympuspr, platform: str, is_divided: bool) -> ir.Olymp
         if ir.has_operation(program, "concatenate", "stack"):
             program = equal_rows.join(program, in_bodies)
     return fusion_limits.limit(program, platform, in_bodies, is_divided)
+
+
+def _count_held(program: ir.Olympuspr) -> int:
+    """How many barriers are written behind what a program, or what it calls, overwrites."""
+    programs = inlining.called_programs(program)
+    return sum(len(set(overwriting.variables_to_hold(p).values())) for p in programs)
 
 
 # -- arguments that lend their memory --------------------------------------------------
