@@ -364,7 +364,7 @@ def _rewrite(program: ir.Olympuspr, platform: str, is_divided: bool) -> ir.Olymp
 
 
 def _count_held(program: ir.Olympuspr) -> int:
-    """How many barriers are written behind what a program, or what it calls, overwrites."""
+    """How many barriers hold what a program, or what it calls, overwrites."""
     programs = inlining.called_programs(program)
     return sum(len(set(overwriting.variables_to_hold(p).values())) for p in programs)
 
