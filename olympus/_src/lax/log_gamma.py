@@ -114,5 +114,8 @@ def _reflected(size: Any, out: Any) -> Any:
     """The function at `-size`, from that at `size`; infinite at integers."""
     from_whole = e.abs_(e.sub(size, e.floor(e.add(size, _number(size, 0.5)))))
     sine = e.sin(e.mul(from_whole, _number(size, math.pi)))
-    both = e.add(e.log(e.mul(size, sine)), out)
-    return e.sub(_number(size, math.log(math.pi)), both)
+    is_whole = e.eq(from_whole, _number(size, 0))
+    # Where `size` is large, what is added is infinite too, of the other sign.
+    log = e.log(e.mul(size, e.select(is_whole, _filled(size, 1), sine)))
+    reflected = e.sub(_number(size, math.log(math.pi)), e.add(log, out))
+    return e.select(is_whole, _filled(size, np.inf), reflected)
