@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from olympus._src.core.array_type import Array, ArrayLike
-from olympus._src.core.primitive import Cost, Primitive
-from olympus._src.lax import elementwise, families, log_gamma
+from olympus._src.core.primitive import Cost, LateRule, Primitive
+from olympus._src.lax import elementwise, families
 from olympus._src.lax.elementwise import (
     abs_,
     add,
@@ -62,6 +62,12 @@ def _vectorize_function(function: Callable[[float], float]) -> Callable[..., Any
         return out.reshape(wide.shape).astype(x.dtype)
 
     return apply
+
+
+def _lgamma_of(x: float) -> float:
+    if math.isinf(x) or (x <= 0 and x == math.floor(x)):
+        return math.inf
+    return math.lgamma(x)
 
 
 def _digamma_of(x: float) -> float:
@@ -118,7 +124,8 @@ erf_inv_p = _special(
 lgamma_p = families.elementwise(
     "lgamma",
     accepts=families.FLOAT,
-    decompose=log_gamma.log_gamma,
+    lower=LateRule("numerics.log_gamma", "lower"),
+    reference=_vectorize_function(_lgamma_of),
     derivatives=(lambda t, out, x: mul(t, digamma(x)),),
     cost=Cost.EXPENSIVE,
 )

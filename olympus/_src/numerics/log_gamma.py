@@ -11,11 +11,13 @@ from typing import Any
 
 import numpy as np
 
-from olympus._src.core import avals, dtypes
+from olympus._src.core import avals, dtypes, ir
+from olympus._src.foundation import caching
+from olympus._src.interpreters import partial_eval
 from olympus._src.lax import elementwise as e
-from olympus._src.lax import families
+from olympus._src.numerics import gamma_terms as terms
 
-_number = families.scalar_like
+_number, _filled = terms.number, terms.like
 
 # (-1)^n (zeta(n) - 1) / n for n = 2, 3, ...; zeta by mpmath with 40 digits.
 _SERIES = (
@@ -38,11 +40,24 @@ _STIRLING = (
 )  # fmt: skip
 
 
+def lower(ctx: Any, x: str) -> str:
+    """A call of the function, which a module has once for each shape and dtype."""
+    aval = ctx.avals_out[0]
+    program = _program(avals.ShapedArray(aval.shape, aval.dtype), ctx.platform)
+    (out,) = ctx.module.call(ctx, program, "lgamma", [x])
+    return out
+
+
+@caching.bounded_cache(256, "logarithms of the gamma function")
+def _program(aval: Any, platform: str) -> ir.Olympuspr:
+    info = ir.DebugInfo("lowering", "lgamma")
+    program, _ = partial_eval.trace_to_olympuspr(lambda x: [log_gamma(x)], [aval], info)
+    return partial_eval.expand(program, platform)
+
+
+@terms.wide
 def log_gamma(x: Any) -> Any:
     """`log(abs(gamma(x)))` of an array of floats."""
-    dtype = avals.aval_of(x).dtype
-    if dtypes.itemsize_bits(dtype) < 32:
-        return e.convert(log_gamma(e.convert(x, np.dtype(np.float32))), dtype)
     size = e.abs_(x)
     is_small = e.lt(size, _number(x, 0.5))
     # Around 0 the series is that of x + 1, whose sign it needs.
@@ -51,10 +66,6 @@ def log_gamma(x: Any) -> Any:
     out = e.select(is_turned, _reflected(size, out), out)
     endless = _number(x, np.inf)
     return e.select(e.eq(size, endless), _filled(x, np.inf), out)
-
-
-def _filled(x: Any, value: float) -> Any:
-    return families.full_like(x, value)
 
 
 def _positive(x: Any, size: Any, is_small: Any) -> Any:
