@@ -128,6 +128,7 @@ lgamma_p = families.elementwise(
     reference=_vectorize_function(_lgamma_of),
     derivatives=(lambda t, out, x: mul(t, digamma(x)),),
     cost=Cost.EXPENSIVE,
+    needs_full_build=True,  # it calls a function
 )
 digamma_p = _special(
     "digamma",
