@@ -91,22 +91,23 @@ def names_of_a_mapping(_):
     return names["body"], lambda: setattr(Names, "k", 3.0)
 
 
-@case
-def a_relative_import(_):
+def body_of_package(text):
     names = {"__name__": "olympus_test_package.body"}
     names["__package__"] = "olympus_test_package"
-    text = "def body(c, _):\n  from . import inner\n  return c * inner.k, None"
-    exec(text, names)
-    return names["body"], lambda: set_k(3.0)
+    exec(f"def body(c, _):\n  {text}", names)
+    return names["body"]
+
+
+@case
+def a_relative_import(_):
+    body = body_of_package("from . import inner; return c * inner.k, None")
+    return body, lambda: set_k(3.0)
 
 
 @case
 def a_name_of_a_relative_import(_):
-    names = {"__name__": "olympus_test_package.body"}
-    names["__package__"] = "olympus_test_package"
-    text = "def body(c, _):\n  from .inner import k\n  return c * k, None"
-    exec(text, names)
-    return names["body"], lambda: set_k(3.0)
+    body = body_of_package("from .inner import k; return c * k, None")
+    return body, lambda: set_k(3.0)
 
 
 @case

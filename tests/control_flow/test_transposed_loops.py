@@ -12,15 +12,15 @@ X = np.array([1.0, -2.0, 0.5], np.float32)
 T = np.arange(3, dtype=np.float32)
 
 
-def counted(x):
+def double_in_counts(x):
     return lax.fori_loop(0, 3, lambda i, c: c * 2, x)
 
 
-def by_counter(x):
+def multiply_by_counter(x):
     return lax.fori_loop(0, 3, lambda i, c: c * (i + 1), x)
 
 
-def known_beside(x):
+def carry_known_beside(x):
     def step(c, t):
         return (c[0] + 1, c[1] * c[0] + t), (c[0], c[1] * 2 + t * c[0])
 
@@ -28,45 +28,45 @@ def known_beside(x):
     return last, ys
 
 
-def known_slices(x):
+def take_known_slices(x):
     def step(c, t):
         return (c[0] + t[1], c[1] + c[0] * t[0]), c[1]
 
     return lax.scan(step, (1.0, 0.0), (x, T))
 
 
-def constants(x):
+def add_constants(x):
     return lax.fori_loop(0, 3, lambda i, c: c * 2 + x * i, jnp.zeros(3))
 
 
-def branches(x):
+def choose_branches(x):
     def step(i, c):
         return lax.cond(i % 2 == 0, lambda c: c * 2, lambda c: c + x, c)
 
     return lax.fori_loop(0, 4, step, x)
 
 
-def nested(x):
+def nest_loops(x):
     def outer(i, c):
         return lax.fori_loop(0, 2, lambda j, d: d * (i + j + 1), c)
 
     return lax.fori_loop(0, 3, outer, x)
 
 
-def positions(x):
+def take_positions(x):
     x = jnp.asarray(x)
     return lax.fori_loop(0, 3, lambda i, c: c.at[i].add(x[2 - i] * i), jnp.zeros(3))
 
 
 LOOPS = [
-    counted,
-    by_counter,
-    known_beside,
-    known_slices,
-    constants,
-    branches,
-    nested,
-    positions,
+    double_in_counts,
+    multiply_by_counter,
+    carry_known_beside,
+    take_known_slices,
+    add_constants,
+    choose_branches,
+    nest_loops,
+    take_positions,
 ]
 
 

@@ -11,19 +11,7 @@ from olympus import lax, nn
 from olympus._src.core import ir
 from olympus._src.interpreters import fusion_limits, partial_eval
 from olympus._src.runtime import build_options
-
-
-def stencil(u):
-    return u + 0.1 * (jnp.roll(u, 1) - 2 * u + jnp.roll(u, -1))
-
-
-def chain(step, n):
-    def run(x):
-        for _ in range(n):
-            x = step(x)
-        return x
-
-    return run
+from tests.interpreters.repeated_steps import chain, stencil
 
 
 def add_sum(x):

@@ -10,6 +10,7 @@ import olympus.numpy as jnp
 from olympus import lax
 from olympus._src.core import ir
 from olympus._src.interpreters import fusion_limits, inlining, partial_eval
+from tests.interpreters.repeated_steps import chain, stencil
 
 X = np.linspace(0.1, 0.9, 18, dtype="float32").reshape(3, 6)
 
@@ -20,26 +21,13 @@ def block(x):
     return x + jnp.tanh(x @ jnp.eye(6, dtype="float32")) * x
 
 
-def stencil(u):
-    return u + 0.1 * (jnp.roll(u, 1) - 2 * u + jnp.roll(u, -1))
-
-
-def shifted(x):
+def shift_in_place(x):
     """An array that parts of itself are written over."""
     c = jnp.cumsum(x, axis=1) / 4
     return c.at[:, 1:].set(c[:, :-1])
 
 
-def chain(step, n):
-    def run(x):
-        for _ in range(n):
-            x = step(x)
-        return x
-
-    return run
-
-
-def several(step, n):
+def call_for_several(step, n):
     """Calls that give a result twice, one that nothing changes, and a number."""
     many = olympus.jit(lambda x, y: (step(x), x, step(x), y, 2.0))
 
@@ -53,7 +41,7 @@ def several(step, n):
     return run
 
 
-def mixed(x):
+def mix_calls(x):
     """Calls of one program in which different values are kept."""
     step = olympus.jit(stencil)
     long = chain(step, 12)(x)
@@ -61,13 +49,13 @@ def mixed(x):
     return jnp.cumsum(short, axis=1) + long
 
 
-def in_loops(x):
+def call_in_loops(x):
     step = olympus.jit(stencil)
     x = lax.fori_loop(0, 3, lambda _, x: chain(step, 20)(x), x)
     return lax.cond(x[0, 0] > 0, chain(step, 20), chain(step, 2), chain(step, 20)(x))
 
 
-def of(step, n=20):
+def repeat(step, n=20):
     return chain(olympus.jit(step), n)
 
 
@@ -79,30 +67,32 @@ def gradient(f):
 
 
 PROGRAMS = {
-    "stencils": of(stencil),
-    "blocks": of(block),
-    "calls in calls": of(chain(olympus.jit(stencil), 3)),
-    "one program at several depths": lambda x: of(stencil)(of(of(stencil, 3))(x)),
-    "several results": several(stencil, 12),
-    "different in calls": mixed,
-    "loops and branches": in_loops,
-    "a barrier of a user": of(lambda x: stencil(lax.optimization_barrier(x * 0.9))),
-    "floats of eight bits": of(
+    "stencils": repeat(stencil),
+    "blocks": repeat(block),
+    "calls in calls": repeat(chain(olympus.jit(stencil), 3)),
+    "one program at several depths": lambda x: repeat(stencil)(
+        repeat(repeat(stencil, 3))(x)
+    ),
+    "several results": call_for_several(stencil, 12),
+    "different in calls": mix_calls,
+    "loops and branches": call_in_loops,
+    "a barrier of a user": repeat(lambda x: stencil(lax.optimization_barrier(x * 0.9))),
+    "floats of eight bits": repeat(
         lambda x: (x.astype("float8_e4m3fn") * 2).astype("float32") + x, 8
     ),
-    "random bits": of(
+    "random bits": repeat(
         lambda x: x + olympus.random.normal(olympus.random.key(3), (40, 6)).sum(), 4
     ),
-    "parts of arguments": lambda x: of(lambda y: stencil(y * x[1]))(x[0]),
-    "what is overwritten": of(lambda x: shifted(chain(stencil, 8)(x)), 6),
-    "effects": of(lambda x: (olympus.debug.print("{}", x), stencil(x))[1], 3),
+    "parts of arguments": lambda x: repeat(lambda y: stencil(y * x[1]))(x[0]),
+    "what is overwritten": repeat(lambda x: shift_in_place(chain(stencil, 8)(x)), 6),
+    "effects": repeat(lambda x: (olympus.debug.print("{}", x), stencil(x))[1], 3),
 }
 PROGRAMS |= {
     f"gradient of {k}": gradient(f) for k, f in PROGRAMS.items() if k[0] != "e"
 }
 
 
-def expanded(f, *args):
+def expand(f, *args):
     """The program that comes to `fusion_limits`, with constants as inputs."""
     closed = olympus.make_olympuspr(f)(*args)
     whole = partial_eval.expand(ir.hoist_consts(closed.olympuspr), "cpu")
@@ -117,7 +107,7 @@ def write_out(program):
 @pytest.mark.parametrize("in_bodies", [False, True])
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_the_same_is_kept_as_where_calls_are_written_out(name, in_bodies):
-    program = expanded(PROGRAMS[name], X)
+    program = expand(PROGRAMS[name], X)
     limited = fusion_limits.limit(program, "cpu", in_bodies)
     if in_bodies:  # where what is called is limited by itself first
         program = ir.map_subprograms(
@@ -128,29 +118,29 @@ def test_the_same_is_kept_as_where_calls_are_written_out(name, in_bodies):
     assert str(write_out(limited)) == str(write_out(wanted))
 
 
-def called(program):
+def count_calls(program):
     """How often each program is called."""
     counts = collections.Counter()
     for eqn in program.eqns:
         inner = inlining.called_program(eqn)
         if inner is not None:
             counts[inner] += 1
-            counts.update(called(inner))
+            counts.update(count_calls(inner))
     return counts
 
 
 def test_calls_in_which_the_same_is_kept_share_a_program():
-    program = expanded(gradient(of(block, 30)), X)
+    program = expand(gradient(repeat(block, 30)), X)
     limited = fusion_limits.limit(program, "cpu", in_bodies=False)
-    counts = called(limited)
+    counts = count_calls(limited)
     assert sum(counts.values()) == 60
     assert len(counts) <= 8  # the first and the last ones differ
     assert fusion_limits.count_barriers(limited) > 0
 
 
 def test_calls_in_which_something_else_is_kept_do_not():
-    limited = fusion_limits.limit(expanded(mixed, X), "cpu", in_bodies=False)
-    counts = called(limited)
+    limited = fusion_limits.limit(expand(mix_calls, X), "cpu", in_bodies=False)
+    counts = count_calls(limited)
     assert sum(counts.values()) == 13
     kept = {fusion_limits.count_barriers(p) for p in counts}
     assert kept >= {0, max(kept)}
@@ -163,8 +153,8 @@ def test_calls_that_share_nothing_are_written_out():
             x = olympus.jit(lambda x, i=i: stencil(x) * (1 - i / 99))(x)
         return x
 
-    limited = fusion_limits.limit(expanded(run, X), "cpu", in_bodies=False)
-    assert not called(limited)
+    limited = fusion_limits.limit(expand(run, X), "cpu", in_bodies=False)
+    assert not count_calls(limited)
     assert fusion_limits.count_barriers(limited) > 0
 
 

@@ -85,8 +85,9 @@ def test_slopes_of_beta_functions_of_unequal_arguments(fun):
 def test_slope_of_expm1_far_below():
     x = np.float32([-80, -30, -10, -1, 0, 3])
     np.testing.assert_allclose(slope(jnp.expm1, x), np.exp(np.float64(x)), rtol=1e-6)
-    for fun in (nn.elu, nn.celu):
-        want = np.exp(np.float64(x[:4]))
+    scale = 1.6732632423543772 * 1.0507009873554805  # of selu
+    for fun, factor in ((nn.elu, 1), (nn.celu, 1), (nn.selu, scale)):
+        want = factor * np.exp(np.float64(x[:4]))
         np.testing.assert_allclose(slope(fun, x[:4]), want, rtol=1e-6)
 
 
@@ -107,6 +108,17 @@ def test_slopes_of_distributions_are_densities_in_tails_too(name, parameters, x)
         np.testing.assert_allclose(got * sign, density, rtol=1e-4)
 
 
+@pytest.mark.parametrize(
+    ("name", "parameters"),
+    [("gamma", (2.0,)), ("chi2", (4.0,)), ("chi2", (2.0,)), ("beta", (1.0, 2.0))],
+)
+def test_densities_have_the_digits_of_their_gamma_functions(name, parameters):
+    x = np.float32([0.05, 0.3, 0.6, 0.95])
+    density = getattr(distributions, name).pdf(np.float64(x), *parameters)
+    got = getattr(stats, name).pdf(x, *np.float32(parameters))
+    np.testing.assert_allclose(got, density, rtol=5e-7)
+
+
 def test_slopes_of_inverses_of_normal_probabilities():
     p = np.concatenate(
         [np.geomspace(1e-37, 0.4, 200), 1 - np.geomspace(1e-7, 0.4, 60)]
@@ -114,6 +126,7 @@ def test_slopes_of_inverses_of_normal_probabilities():
     wide = p.astype(np.float64)
     want = np.sqrt(2 * np.pi) * np.exp(reference.ndtri(wide) ** 2 / 2)
     np.testing.assert_allclose(slope(special.ndtri, p), want, rtol=1e-6)
+    np.testing.assert_allclose(slope(stats.norm.ppf, p), want, rtol=1e-6)
     twice = np.float32(2 * p)
     want = -np.sqrt(np.pi) / 2 * np.exp(reference.erfcinv(np.float64(twice)) ** 2)
     keep = np.abs(want) < 1e38

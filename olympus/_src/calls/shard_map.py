@@ -17,7 +17,7 @@ from olympus._src.core.symbolic_values import Linear
 from olympus._src.interpreters import ad, discharge
 from olympus._src.lax import collectives, elementwise, shaping
 from olympus._src.lax.manual_axes import Manual, manual_of, manual_over
-from olympus._src.lax.sharding_constraints import is_same_mesh
+from olympus._src.lax.sharding_constraints import find_misfit
 from olympus._src.lowering import module as lowering
 from olympus._src.lowering import partitioning, types
 from olympus._src.programs import call_rules, inner_programs
@@ -178,21 +178,18 @@ def check_outer(mesh: Any, specs: Iterable[Any], outer: Manual | None) -> None:
     """
     if outer is None:
         return
-    if not is_same_mesh(mesh, outer.mesh):
+    misfit = find_misfit(mesh, specs, outer)
+    if misfit is mesh:
         raise ValueError(
             "shard_map: within a function of shard_map the mesh must be the outer one, "
             f"with its devices, got {mesh} within {outer.mesh}; leave out mesh="
         )
-    known = set(outer.all_axes())
-    for spec in specs:
-        if isinstance(spec, PartitionSpec) and not known.isdisjoint(
-            axes_of(spec.partitions)
-        ):
-            raise ValueError(
-                "shard_map: within a function of shard_map specs must not name the "
-                f"axes that the outer one is written for, got {spec}; the arguments "
-                "are parts along them already, so leave them out"
-            )
+    if misfit is not None:
+        raise ValueError(
+            "shard_map: within a function of shard_map specs must not name the "
+            f"axes that the outer one is written for, got {misfit}; the arguments "
+            "are parts along them already, so leave them out"
+        )
 
 
 def _manual_within(outer: Any, mesh: Any, axes: tuple[Any, ...]) -> Manual:

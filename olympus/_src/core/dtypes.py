@@ -370,6 +370,12 @@ def real_dtype(dtype: Any) -> Any:
     return _named["float64"] if dtype == _named["complex128"] else dtype
 
 
+def at_least_single(dtype: Any) -> Any:
+    """float32 for floats of fewer bits; any other dtype is itself."""
+    is_short = kind(dtype) == "f" and itemsize_bits(dtype) < 32
+    return _named["float32"] if is_short else dtype
+
+
 def complex_dtype(dtype: Any) -> Any:
     """The complex dtype that holds the real or complex numbers of `dtype`."""
     if kind(dtype) == "c":

@@ -423,7 +423,7 @@ def inner_programs(program: Olympuspr) -> tuple[Olympuspr, ...]:
 
 def _find_programs(program: Olympuspr) -> tuple[Olympuspr, ...]:
     holders = equations_with_programs(program)
-    inner = [program for e in holders.values() for program in subprograms(e.params)]
+    inner = [p for e in holders.values() for p in subprograms(e.params)]
     return tuple(dict.fromkeys(inner))  # many calls may be of one
 
 

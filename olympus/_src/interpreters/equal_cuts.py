@@ -2,8 +2,8 @@
 
 Layers that are unrolled read their weights from stacked arrays. A product of matrices
 is not fused with what it reads, so that each part is copied by a kernel, and these
-kernels differ in the position that they begin at. `hide_positions` has the compiler not
-know it: the kernels are equal then, and equal ones are compiled once.
+kernels differ in the position that they begin at. What `find_changes` gives hides it
+from the compiler: the kernels are equal then, and equal ones are compiled once.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ import numpy as np
 
 from olympus._src.core import avals, dtypes, ir
 from olympus._src.core.primitive import Cost, Primitive
-from olympus._src.interpreters import inlining, rewriting
+from olympus._src.interpreters import rewriting
 from olympus._src.lax.arithmetic import add_p
 from olympus._src.lax.barriers import optimization_barrier_p
 from olympus._src.lax.choice import convert_element_type_p
@@ -39,14 +39,6 @@ _FIRST_POSITION = {dynamic_slice_p: 1, dynamic_update_slice_p: 2}
 _PRODUCTS = (conv_general_dilated_p, dot_general_p)
 # What may be between a part and an operation that is not fused.
 _RENAMING = (convert_element_type_p, reshape_p, rev_p, squeeze_p, transpose_p)
-
-
-def hide_positions(program: ir.Olympuspr) -> ir.Olympuspr:
-    """The program, with parts of its arguments cut at positions behind barriers.
-
-    The same object where there are none.
-    """
-    return inlining.splice(program, find_changes(program))
 
 
 def find_changes(program: ir.Olympuspr) -> Mapping[ir.Eqn, Sequence[ir.Eqn]]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
@@ -82,21 +82,44 @@ def _check_parts(sharding: Any, manual: Any, what: str) -> None:
     if manual is None or not isinstance(sharding, NamedSharding):
         return
     mesh = sharding.mesh
-    if not is_same_mesh(mesh, manual.mesh):
+    misfit = find_misfit(mesh, [sharding.spec], manual)
+    if misfit is mesh:
         raise ValueError(
             f"{what}: in a function of shard_map the mesh must be that of shard_map, "
             f"with its devices, got {mesh} in one over {manual.mesh}; leave it out "
             "there"
         )
-    if not set(manual.all_axes()).isdisjoint(axes_of(sharding.spec.partitions)):
+    if misfit is not None:
         raise ValueError(
             f"{what}: in a function of shard_map a spec must not name the manual axes "
-            f"that the function is written for, got {sharding.spec}; the value is a "
+            f"that the function is written for, got {misfit}; the value is a "
             "part along them already, so leave them out"
         )
 
 
-def is_same_mesh(mesh: Any, other: Any) -> bool:
+def find_misfit(mesh: Any, specs: Iterable[Any], manual: Any) -> Any:
+    """What does not fit in a function of `shard_map`, whose values are parts.
+
+    Args:
+      mesh: what a sharding, or a function, in it is over.
+      specs: how that divides values along the mesh; other things are passed over.
+      manual: what the function is manual along.
+
+    Returns:
+      The mesh where it is another one; else the first spec that names an axis which
+      the function is manual along; None where all fit.
+    """
+    if not _is_same_mesh(mesh, manual.mesh):
+        return mesh
+    own = set(manual.all_axes())
+    for spec in specs:
+        is_spec = isinstance(spec, PartitionSpec)
+        if is_spec and not own.isdisjoint(axes_of(spec.partitions)):
+            return spec
+    return None
+
+
+def _is_same_mesh(mesh: Any, other: Any) -> bool:
     """Whether two meshes have the same axes, and the same devices where both have any.
 
     Args:

@@ -57,12 +57,25 @@ def expm1_without_lead(x: Any) -> Any:
     return e.select(near, series, e.sub(e.expm1(x), x))
 
 
-def stirling(a: Any) -> Any:
-    """Stirling's correction to the logarithm of the gamma function of a + 1, a > 20."""
+# B_2n / (2n (2n - 1)) for n = 1, 2, ...: Abramowitz, Stegun 6.1.41.
+STIRLING = (
+    1 / 12, -1 / 360, 1 / 1260, -1 / 1680, 1 / 1188, -691 / 360360, 1 / 156,
+    -3617 / 122400, 43867 / 244188,
+)  # fmt: skip
+
+
+def stirling(a: Any, count: int = 4) -> Any:
+    """Stirling's correction to the logarithm of the gamma function of a + 1.
+
+    Args:
+      a: array of floats; four terms are exact to float32 and float64 from 20 on.
+      count: how many terms.
+    """
     inverse = e.div(number(a, 1), a)
     square = e.mul(inverse, inverse)
-    total = number(a, -1 / 1680)
-    for c in (1 / 1260, -1 / 360, 1 / 12):  # Abramowitz, Stegun 6.1.41
+    *others, last = STIRLING[:count]
+    total = number(a, last)
+    for c in reversed(others):
         total = e.add(e.mul(total, square), number(a, c))
     return e.mul(total, inverse)
 

@@ -15,6 +15,7 @@ from olympus._src.core import avals, dtypes, ir
 from olympus._src.foundation import caching
 from olympus._src.interpreters import partial_eval
 from olympus._src.lax import elementwise as e
+from olympus._src.lax import half_turns
 from olympus._src.numerics import gamma_terms as terms
 
 _number, _filled = terms.number, terms.like
@@ -32,12 +33,6 @@ _SERIES = (
     5.731367241678862e-10, -2.7595228851242334e-10, 1.330476437424449e-10,
 )  # fmt: skip
 _FIRST = 0.42278433509846713  # 1 - Euler's constant
-
-# B_2n / (2n (2n - 1)) for n = 1, 2, ...
-_STIRLING = (
-    1 / 12, -1 / 360, 1 / 1260, -1 / 1680, 1 / 1188, -691 / 360360, 1 / 156,
-    -3617 / 122400, 43867 / 244188,
-)  # fmt: skip
 
 
 def lower(ctx: Any, x: str) -> str:
@@ -63,7 +58,7 @@ def log_gamma(x: Any) -> Any:
     # Around 0 the series is that of x + 1, whose sign it needs.
     out = _positive(e.select(is_small, x, size), size, is_small)
     is_turned = e.le(x, _number(x, -0.5))
-    out = e.select(is_turned, _reflected(size, out), out)
+    out = e.select(is_turned, _reflect(size, out), out)
     endless = _number(x, np.inf)
     return e.select(e.eq(size, endless), _filled(x, np.inf), out)
 
@@ -74,7 +69,7 @@ def _positive(x: Any, size: Any, is_small: Any) -> Any:
     steps = 6 if is_double else 2
     near_one = e.lt(x, _number(x, 1.5))
     is_large = e.ge(x, _number(x, 2.5 + steps))
-    lowered, product = _taken_down(x, steps)
+    lowered, product = _take_down(x, steps)
     offset = e.select(is_small, x, e.sub(x, _number(x, 1)))
     z = e.select(near_one, offset, e.sub(lowered, _number(x, 2)))
     z = e.select(is_large, _filled(x, 0), z)
@@ -89,7 +84,7 @@ def _positive(x: Any, size: Any, is_small: Any) -> Any:
     return e.select(is_large, large, e.select(near_one, low, middle))
 
 
-def _taken_down(x: Any, steps: int) -> tuple[Any, Any]:
+def _take_down(x: Any, steps: int) -> tuple[Any, Any]:
     """Values below 2.5, in steps of 1, and the product of those that were passed."""
     lowered, product = x, _filled(x, 1)
     for _ in range(steps):
@@ -108,24 +103,18 @@ def _series(z: Any, last: int) -> Any:
     return total
 
 
-def _stirling(x: Any, log: Any, terms: int) -> Any:
+def _stirling(x: Any, log: Any, count: int) -> Any:
     """`(x - 1/2)(log(x) - 1)` and what is small beside it: x itself does not cancel."""
-    inverse = e.div(_number(x, 1), x)
-    square = e.mul(inverse, inverse)
-    total = _filled(x, 0)
-    for c in reversed(_STIRLING[:terms]):
-        total = e.add(e.mul(total, square), _number(x, c))
     constant = _number(x, 0.5 * math.log(2 * math.pi) - 0.5)
-    small = e.add(e.mul(total, inverse), constant)
+    small = e.add(terms.stirling(x, count), constant)
     one, half = _number(x, 1), _number(x, 0.5)
     return e.add(e.mul(e.sub(x, half), e.sub(log, one)), small)
 
 
-def _reflected(size: Any, out: Any) -> Any:
+def _reflect(size: Any, out: Any) -> Any:
     """The function at `-size`, from that at `size`; infinite at integers."""
-    from_whole = e.abs_(e.sub(size, e.floor(e.add(size, _number(size, 0.5)))))
-    sine = e.sin(e.mul(from_whole, _number(size, math.pi)))
-    is_whole = e.eq(from_whole, _number(size, 0))
+    sine = e.abs_(half_turns.sine_of_pi(size))
+    is_whole = e.eq(sine, _number(size, 0))
     # Where `size` is large, what is added is infinite too, of the other sign.
     log = e.log(e.mul(size, e.select(is_whole, _filled(size, 1), sine)))
     reflected = e.sub(_number(size, math.log(math.pi)), e.add(log, out))

@@ -6,12 +6,10 @@ import math
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from olympus._src.core import dtypes
 from olympus._src.core.array_type import Array, ArrayLike
 from olympus._src.interpreters.direct_calls import direct
-from olympus._src.lax import bessel, families, special
+from olympus._src.lax import bessel, families, half_turns, special
 from olympus._src.lax import elementwise as lax
 from olympus._src.numpy import docstring_examples, promotion
 from olympus._src.numpy.promotion import aval_of, program
@@ -156,10 +154,10 @@ def sinc(x: ArrayLike, /) -> Array:
     promotion.check_arraylike("sinc", x)
     (x,) = promotion.promote_inexact(x)
     dtype = aval_of(x).dtype
-    if dtypes.kind(dtype) == "f" and dtypes.itemsize_bits(dtype) < 32:
-        # The derivative is a difference of large numbers near zero.
-        wide = _sinc(promotion.convert(x, np.dtype(np.float32), False))
-        return promotion.strong_with_axes(promotion.convert(wide, dtype, False))
+    wide = dtypes.at_least_single(dtype)
+    if wide != dtype:
+        x = promotion.convert(_sinc(promotion.convert(x, wide, False)), dtype, False)
+        return promotion.strong_with_axes(x)
     return promotion.strong_with_axes(_sinc(x))
 
 
@@ -173,19 +171,8 @@ def _sinc(x: Any) -> Any:
     near = _sinc_near_zero(lax.select(is_near, angle, zeros))
     half = promotion.full_shape(promotion.scalar(0.5, x), aval_of(x).shape)
     far = lax.select(is_near, half, x)
-    sine = lax.sin(lax.mul(_near_half_turn(far), pi))
-    return lax.select(is_near, near, lax.div(sine, lax.mul(far, pi)))
-
-
-def _near_half_turn(x: Any) -> Any:
-    """Numbers within a half whose sines, times pi, are those of `x`: not rounded."""
-    if _complex(x):
-        return x
-    two = promotion.scalar(2, x)
-    turns = lax.round(lax.div(x, two), lax.RoundingMethod.TO_NEAREST_EVEN)
-    remainder = lax.sub(x, lax.mul(turns, two))
-    beyond = lax.gt(lax.abs_(remainder), promotion.scalar(0.5, x))
-    return lax.select(beyond, lax.sub(lax.sign(remainder), remainder), remainder)
+    quotient = lax.div(half_turns.sine_of_pi(far), lax.mul(far, pi))
+    return lax.select(is_near, near, quotient)
 
 
 def _sinc_near_zero(x: Any) -> Any:

@@ -64,7 +64,8 @@ def _quantile(
     a, *promoted_weights = [
         promotion.strong(v) for v in promotion.promote_inexact(a, *weights)
     ]
-    q = promotion.cast(q, _position_dtype(a), False)
+    wide = dtypes.at_least_single(aval_of(a).dtype)  # of positions within lines
+    q = promotion.cast(q, wide, False)
     if dtypes.kind(aval_of(a).dtype) == "c":
         raise ValueError("numpy.quantile: arrays must be real, got complex")
     if aval_of(q).ndim > 1:
@@ -73,7 +74,7 @@ def _quantile(
     kept_shape = [1 if i in axes else d for i, d in enumerate(aval_of(a).shape)]
     lines, n = _lines(a, axes)
     if promoted_weights:
-        w = promotion.cast(promoted_weights[0], _position_dtype(a), False)
+        w = promotion.cast(promoted_weights[0], wide, False)
         w = _align_weights(name, w, a, axes, axis is None)
         out = _select_by_weights(lines, _lines(w, axes)[0], q, ignore_nan)
     else:
@@ -82,13 +83,6 @@ def _quantile(
     if keepdims:
         out = shaping.reshape(out, (*aval_of(q).shape, *kept_shape))
     return out
-
-
-def _position_dtype(a: Any) -> Any:
-    """Of positions within lines, which have more digits than short floats."""
-    dtype = aval_of(a).dtype
-    is_short = dtypes.kind(dtype) == "f" and dtypes.itemsize_bits(dtype) < 32
-    return np.dtype(np.float32) if is_short else dtype
 
 
 def _align_weights(

@@ -331,7 +331,7 @@ def _interpolate(low: Any, high: Any, num: Any, parts: Any) -> Any:
     the same everywhere, but XLA, if it knew, would multiply by its reciprocal.
     """
     dtype = aval_of(low).dtype
-    wide = np.dtype(np.float32) if dtypes.itemsize_bits(dtype) < 32 else dtype
+    wide = dtypes.at_least_single(dtype)
     shape = (num, *aval_of(low).shape)
     low, high = (
         promotion.full_shape(elementwise.convert(x, wide), shape) for x in (low, high)

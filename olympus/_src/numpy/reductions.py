@@ -84,12 +84,6 @@ def sum_dtype(dtype: Any) -> Any:
     return wide if narrow else dtype
 
 
-def _upcast(dtype: Any) -> Any:
-    """The dtype in which half-precision floats are added up."""
-    small = dtypes.kind(dtype) == "f" and dtypes.itemsize_bits(dtype) < 32
-    return np.dtype(np.float32) if small else dtype
-
-
 def fold(
     name: str,
     x: Any,
@@ -124,7 +118,7 @@ def fold(
         kind = sum_dtype(kind)
     elif name in ("sum", "prod") and kind == np.bool_:
         kind = np.dtype(np.int32)
-    working = _upcast(kind) if upcast else kind
+    working = dtypes.at_least_single(kind) if upcast else kind
     if dtype is not None:
         x = promotion.cast(x, kind, False)
     x = promotion.cast(x, working, False)
@@ -672,7 +666,7 @@ def _mean_dtypes(name: str, x: Any, dtype: Any) -> tuple[Any, Any]:
         if dtype is None
         else dtypes.check_user_dtype(dtype, name)
     )
-    return kind, _upcast(kind)
+    return kind, dtypes.at_least_single(kind)
 
 
 @_fuse
@@ -792,7 +786,7 @@ def _variance_dtypes(dtype: Any, asked: Any) -> tuple[Any, Any]:
     """
     own = dtypes.to_inexact_dtype(dtype)
     if asked is None:
-        return _upcast(own), dtypes.real_dtype(own)
+        return dtypes.at_least_single(own), dtypes.real_dtype(own)
     kind = dtypes.check_user_dtype(asked, "var")
     if dtypes.kind(kind) == "b":
         raise TypeError(
@@ -805,7 +799,9 @@ def _variance_dtypes(dtype: Any, asked: Any) -> tuple[Any, Any]:
         )
     if dtypes.kind(kind) in "iu":  # a variance is not an integer
         kind = dtypes.canonicalize_dtype(float)
-    return _upcast(dtypes.standard_result((own, False), (kind, False))[0]), kind
+    return dtypes.at_least_single(
+        dtypes.standard_result((own, False), (kind, False))[0]
+    ), kind
 
 
 def _divide_by_freedom(total: Any, n: Any) -> Any:

@@ -85,10 +85,9 @@ def _transform_axis(x: Any, axis: int, n: int | None, ortho: bool, method: Any) 
 @promotion.program(1, name="dct")
 def _transform(x: Any, *, axes: Any, lengths: Any, ortho: bool, inverse: bool) -> Any:
     (x,) = promotion.promote_inexact(x)
-    if (
-        dtypes.itemsize_bits(aval_of(x).dtype) < 32
-    ):  # there are no short complex numbers
-        x = promotion.cast(x, np.dtype(np.float32), False)
+    wide = dtypes.at_least_single(aval_of(x).dtype)  # no complex numbers are shorter
+    if wide != aval_of(x).dtype:
+        x = promotion.cast(x, wide, False)
     for axis, n in zip(axes, lengths, strict=True):
         x = _transform_axis(x, axis, n, ortho, _back if inverse else _forth)
     return x

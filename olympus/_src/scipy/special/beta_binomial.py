@@ -13,7 +13,7 @@ from olympus._src.core import dtypes
 from olympus._src.core.array_type import Array, ArrayLike
 from olympus._src.lax import special
 from olympus._src.numerics import betainc as incomplete_beta
-from olympus._src.numerics import igamma
+from olympus._src.numerics import gamma_terms, igamma
 from olympus._src.numpy import arithmetic, creation, elementary
 from olympus._src.numpy.promotion import program
 from olympus._src.numpy.selection import where
@@ -69,17 +69,10 @@ def _betaln(a: Any, b: Any) -> Any:
     return where((small == 0) & (large > 0), math.inf, out)
 
 
-# Stirling's correction to the logarithm of the gamma function (Abramowitz, Stegun
-# 6.1.41) in 1/x^2, highest power first; exact to float64 from 10 on.
-_CORRECTION = (
-    43867 / 244188, -3617 / 122400, 1 / 156, -691 / 360360, 1 / 1188, -1 / 1680,
-    1 / 1260, -1 / 360, 1 / 12,
-)  # fmt: skip
-
-
 def _correction(x: Any) -> Any:
+    """Stirling's correction to the logarithm of the gamma function, for x of 10 on."""
     inverse = 1 / x
-    return inverse * polynomial(inverse * inverse, _CORRECTION)
+    return inverse * polynomial(inverse * inverse, gamma_terms.STIRLING[::-1])
 
 
 def _log_fall(a: Any, b: Any) -> Any:

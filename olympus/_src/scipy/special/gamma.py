@@ -9,7 +9,8 @@ from olympus._src.api.forward_mode import jvp
 from olympus._src.core import avals, dtypes
 from olympus._src.core.array_type import Array, ArrayLike, OptionalArray
 from olympus._src.lax import elementwise as lax
-from olympus._src.lax import special
+from olympus._src.lax import half_turns, special
+from olympus._src.numerics import gamma_terms
 from olympus._src.numpy import arithmetic, elementary, logic, promotion
 from olympus._src.numpy.promotion import program
 from olympus._src.numpy.selection import where
@@ -108,21 +109,12 @@ def real_gamma(x: Any) -> Any:
     # Small factorials are exact.
     value = where((floor(size) == size) & (size < 11), arithmetic.rint(value), value)
     value = where(size >= bound, math.inf, value)
-    sine = _sine_of_pi(x)
+    sine = half_turns.sine_of_pi(x)
     reflected = math.pi / (sine * value)
     tiny = abs(x) < 1e-20  # 1/x: the product above is not exact for such
     reflected = where(tiny, 1 / x, reflected)
     is_pole = ((floor(x) == x) & (x < 0)) | (x == -math.inf)
     return where(is_pole, math.nan, where(is_low, reflected, value))
-
-
-def _sine_of_pi(x: Any) -> Any:
-    """`sin(pi x)`, exact for whole x."""
-    nearest = arithmetic.rint(x)
-    offset = where(logic.isfinite(x), x - nearest, 0)
-    odd = arithmetic.remainder(where(logic.isfinite(x), nearest, 0), 2) == 1
-    sine = elementary.sin(math.pi * offset)
-    return where(odd, -sine, sine)
 
 
 real_gamma.defjvps(lambda t, out, x: t * (out * special.digamma(x)))
@@ -169,13 +161,6 @@ def loggamma(x: ArrayLike) -> Array:
     return where(x < 0, math.nan, special.lgamma(where(x < 0, 1, x)))
 
 
-# Bernoulli numbers B_2k over 2k (2k - 1), highest first: Abramowitz, Stegun 6.1.40.
-_STIRLING = (
-    -3617 / 122400, 1 / 156, -691 / 360360, 1 / 1188, -1 / 1680, 1 / 1260, -1 / 360,
-    1 / 12,
-)  # fmt: skip
-
-
 def complex_loggamma(z: Any) -> Any:
     """The principal branch: Stirling's series at z + 10, moved back; reflected."""
     is_left = lax.real(z) < 0
@@ -185,7 +170,7 @@ def complex_loggamma(z: Any) -> Any:
         moved = moved + log(w + i)
     far = w + 10
     inverse = 1 / far
-    series = inverse * _horner(inverse * inverse, _STIRLING)
+    series = inverse * _horner(inverse * inverse, gamma_terms.STIRLING[7::-1])
     right = (far - 0.5) * log(far) - far + 0.5 * math.log(2 * math.pi) + series - moved
     return where(is_left, math.log(math.pi) - _log_sine(z) - right, right)
 

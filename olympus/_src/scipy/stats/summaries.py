@@ -285,7 +285,7 @@ def _sem(a: Any, *, axis: Axis, ddof: int, omit: bool, keepdims: bool) -> Any:
         count = avals.aval_of(a).shape[line]
     dtype = dtypes.real_dtype(avals.aval_of(deviation).dtype)
     # Short floats do not hold large counts.
-    wide = np.promote_types(dtype, np.float32)
+    wide = dtypes.at_least_single(dtype)
     out = lax.convert(deviation, wide) / lax.sqrt(lax.convert(count, wide))
     out = lax.convert(out, dtype)
     return shaping.reshape(out, [1] * ndim) if keepdims and axis is None else out
