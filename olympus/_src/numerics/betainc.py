@@ -59,8 +59,8 @@ def _log_power(a: Any, b: Any, x: Any, y: Any, excess: Any) -> Any:
         e.select(high_is_large, high, large),
         e.select(swapped, y, x),
         e.select(swapped, log_x, log_y),
+        low_gamma,
     )
-    mixed = e.sub(mixed, low_gamma)
     central = _log_power_of_large(
         e.select(both_are_large, a, large),
         e.select(both_are_large, b, large),
@@ -70,14 +70,18 @@ def _log_power(a: Any, b: Any, x: Any, y: Any, excess: Any) -> Any:
     return e.select(both_are_large, central, e.select(high_is_large, mixed, plain))
 
 
-def _log_power_of_one_large(p: Any, q: Any, x: Any, log_y: Any) -> Any:
-    """The same for large q, but for the gamma function of p; leading terms cancel."""
+def _log_power_of_one_large(p: Any, q: Any, x: Any, log_y: Any, gamma: Any) -> Any:
+    """The same for large q, and the logarithm of the gamma function of p.
+
+    The term that may be larger than all others comes last, so that its size rounds one
+    sum only.
+    """
     both = e.add(p, q)
     lead = e.sub(e.mul(p, e.log(e.mul(x, both))), p)
     less = e.sub(q, terms.number(q, 0.5))
-    lead = e.add(lead, e.add(e.mul(less, e.log1p(e.div(p, q))), e.mul(q, log_y)))
+    lead = e.add(lead, e.mul(less, e.log1p(e.div(p, q))))
     correction = e.sub(terms.stirling(both), terms.stirling(q))
-    return e.add(lead, correction)
+    return e.add(e.add(lead, e.sub(correction, gamma)), e.mul(q, log_y))
 
 
 def _log_power_of_large(a: Any, b: Any, x: Any, excess: Any) -> Any:
