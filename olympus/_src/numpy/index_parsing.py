@@ -37,7 +37,8 @@ class DynamicSlice:
     """A slice of known size whose start may be a traced value; `olympus.ds` makes it.
 
     Attributes:
-      start: the first position; moved inside where the slice would reach outside.
+      start: the first position; one that is known only when the program runs is moved
+        inside where the slice would reach outside.
       size: how many positions.
       stride: from one to the next.
     """
@@ -55,10 +56,12 @@ class DynamicSlice:
 
     def entry(self, operand: int, axis_size: Any) -> tuple[Any, ...]:
         """What stands for it in a plan; its start is that operand."""
-        if (self.size - 1) * self.stride >= axis_size:
+        known = self.start if isinstance(self.start, (int, np.integer)) else 0
+        last = known + (self.size - 1) * self.stride
+        if known < 0 or last >= axis_size:
             raise IndexError(
                 f"ds: a slice must fit its axis, got {self!r} for an axis of size "
-                f"{axis_size}; take fewer positions"
+                f"{axis_size}; take fewer positions, or begin elsewhere, at 0 or later"
             )
         return (MOVING, operand, self.size, self.stride)
 

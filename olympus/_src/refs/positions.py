@@ -29,7 +29,8 @@ def ds(
     """A slice of `size` positions that starts at a number known when it runs.
 
     Args:
-      start: integer scalar; it is moved so that the slice is inside.
+      start: integer scalar; one that is known only when the program runs is moved so
+        that the slice is inside.
       size: the number of positions, known now.
       stride: from one position to the next, 1 or more; default 1.
 
