@@ -329,6 +329,10 @@ class RefView:
         """Number of elements."""
         return math.prod(self.shape)
 
+    def place(self) -> tuple[Any, Any]:
+        """The whole, which may be a part itself, and the index of this part."""
+        return self._whole, self._index
+
     def __getitem__(self, index: Any) -> Array:
         return self._whole[self._index][index]
 
@@ -362,6 +366,9 @@ class RefView:
 
     def __repr__(self) -> str:
         return f"{self._whole!r}.at[{self._index!r}]"
+
+
+RefLike = Ref | RefView
 
 
 class _At:

@@ -1,1 +1,1 @@
-"""Kernels in Pallas, a language that olympus does not have: names alone."""
+"""Kernels: what `olympus.experimental.pallas` has, and modules that are names alone."""

@@ -1,1 +1,0 @@
-"""Of a language that olympus does not have: a name alone."""

@@ -1,0 +1,1 @@
+"""Kernels over blocks of arrays, as in JAX's Pallas, run as loops over refs."""
