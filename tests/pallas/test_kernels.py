@@ -24,16 +24,12 @@ def _matmul(x, y, out):
 
 
 def _blocked_matmul(m, k, n, bm, bk, bn, dtype="float32"):
-    return pl.pallas_call(
-        _matmul,
-        Type((m, n), dtype),
-        grid=(pl.cdiv(m, bm), pl.cdiv(n, bn), pl.cdiv(k, bk)),
-        in_specs=[
-            pl.BlockSpec((bm, bk), lambda i, j, k: (i, k)),
-            pl.BlockSpec((bk, bn), lambda i, j, k: (k, j)),
-        ],
-        out_specs=pl.BlockSpec((bm, bn), lambda i, j, k: (i, j)),
-    )
+    left = pl.BlockSpec((bm, bk), lambda row, column, step: (row, step))
+    right = pl.BlockSpec((bk, bn), lambda row, column, step: (step, column))
+    result = pl.BlockSpec((bm, bn), lambda row, column, step: (row, column))
+    grid = tuple(pl.cdiv(*pair) for pair in ((m, bm), (n, bn), (k, bk)))
+    options = {"grid": grid, "in_specs": [left, right], "out_specs": result}
+    return pl.pallas_call(_matmul, Type((m, n), dtype), **options)
 
 
 @pytest.mark.parametrize(

@@ -71,12 +71,12 @@ class TpuMemorySpace(MakesMemory, enum.Enum):
     Called with a shape and a dtype, it is memory of a kernel's own.
     """
 
+    HBM = "hbm"
     VMEM = "vmem"
-    VMEM_SHARED = "vmem_shared"
     SMEM = "smem"
     CMEM = "cmem"
+    VMEM_SHARED = "vmem_shared"
     SEMAPHORE = "semaphore_mem"
-    HBM = "hbm"
 
     def __repr__(self) -> str:
         return self.name

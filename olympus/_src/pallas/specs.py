@@ -225,11 +225,11 @@ class MemorySpace(MakesMemory, enum.Enum):
       <MemorySpace.ANY: 'any'>
     """
 
+    KEY = "key"
+    INDEX = "index"
+    ERROR = "error"
     ANY = "any"
     DEFAULT = "default"
-    ERROR = "error"
-    INDEX = "index"
-    KEY = "key"
 
     def __str__(self) -> str:
         return self.value
