@@ -8,8 +8,12 @@ import pytest
 import olympus
 import olympus.numpy as jnp
 from olympus import lax, nn
-from olympus._src.core import ir
-from olympus._src.interpreters import fusion_limits, partial_eval
+from olympus._src.interpreters import (
+    flat_programs,
+    fusion_counts,
+    fusion_limits,
+    partial_eval,
+)
 from olympus._src.runtime import build_options
 from tests.interpreters.repeated_steps import chain, stencil
 
@@ -384,14 +388,15 @@ def test_the_bound_of_operations_is_one(f, sums_repeat):
         f = functools.partial(random_program, np.random.default_rng(f))
     program = olympus.make_olympuspr(f)(np.ones((9, 9), np.float32)).olympuspr
     program = partial_eval.dce_olympuspr(program, True)[0]
-    n_readers = ir.count_readers(program)
-    fusion = fusion_limits._Fusion(program, n_readers, sums_repeat)
+    flat = flat_programs.write_out(program)
+    counts = fusion_counts.Counts(flat)
+    fusion = counts.count(sums_repeat)
     at_most = [fusion.sizes[v] for v in fusion.roots()]
     for budget in np.geomspace(10, 1e5, 200):
         budgets = {False: budget, True: budget}
-        if sums_repeat in fusion_limits._find_within(program, budgets):
+        if sums_repeat in fusion_counts.find_within(flat, budgets):
             assert sum(at_most) <= budget
-            assert max(at_most) <= fusion_limits._LARGEST
+            assert max(at_most) <= fusion_counts.LARGEST
 
 
 def options(platform, chosen=(), *, has_barriers=False, is_over_processes=False):

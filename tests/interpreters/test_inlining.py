@@ -9,7 +9,12 @@ import olympus
 import olympus.numpy as jnp
 from olympus import lax
 from olympus._src.core import ir
-from olympus._src.interpreters import fusion_limits, inlining, partial_eval
+from olympus._src.interpreters import (
+    flat_programs,
+    fusion_limits,
+    inlining,
+    partial_eval,
+)
 from tests.interpreters.repeated_steps import chain, stencil
 
 X = np.linspace(0.1, 0.9, 18, dtype="float32").reshape(3, 6)
@@ -101,7 +106,7 @@ def expand(f, *args):
 
 def write_out(program):
     """The program without calls, in loops and branches neither."""
-    return ir.map_subprograms(inlining.inline(program).program, write_out)
+    return ir.map_subprograms(inlining.inline(program), write_out)
 
 
 @pytest.mark.parametrize("in_bodies", [False, True])
@@ -113,9 +118,58 @@ def test_the_same_is_kept_as_where_calls_are_written_out(name, in_bodies):
         program = ir.map_subprograms(
             program, lambda p: fusion_limits.limit(p, "cpu", is_body=True)
         )
-    flat = inlining.inline(program).program
+    flat = inlining.inline(program)
     wanted = fusion_limits.limit(flat, "cpu", in_bodies)
     assert str(write_out(limited)) == str(write_out(wanted))
+
+
+def several(x):
+    """Results of several operations, also without any, and numbers as arguments."""
+    return jnp.linalg.qr(x), lax.top_k(x, 2), x / x.sum()
+
+
+def call_with_numbers(x):
+    """Calls that take and return numbers and arguments of the program."""
+    scale = olympus.jit(lambda x, k: (several(x * k), x / k, k, x, 3.0), inline=False)
+    pair = olympus.jit(lambda x, k: (scale(x, k), scale(x + 1, 2.0)))
+    first, y, k, same, three = pair(x, 4.0)[0]
+    return first, y / three, pair(same * k, k), scale(y / same, three), x / k
+
+
+NUMBERED = PROGRAMS | {"numbers": call_with_numbers, "several": several}
+
+
+@pytest.mark.parametrize("name", NUMBERED)
+def test_numbers_are_those_of_the_program_without_calls(name):
+    program = expand(NUMBERED[name], X)
+    found = flat_programs.write_out(program)
+    wanted = flat_programs.write_out(inlining.inline(program))
+    for field in ("costs", "sizes", "reads", "of_many", "several", "further"):
+        assert getattr(found, field) == getattr(wanted, field), field
+    assert found.returned() == wanted.returned()
+    assert not wanted.calls
+    for i, (ours, theirs) in enumerate(zip(found.eqns, wanted.eqns, strict=True)):
+        assert ours.primitive is theirs.primitive
+        assert found.reads_arguments(i) == wanted.reads_arguments(i)
+        assert list(found.outputs(i)) == list(wanted.outputs(i))
+        if ours.primitive.cost_by_spread is not None:
+            for n in (1, 2, 3, 5):
+                is_one = n.__rmod__  # as good as any to tell numbers
+                assert found.has_last(i, is_one) == wanted.has_last(i, is_one)
+    for v in wanted.values:
+        assert found.maker(v) == wanted.maker(v)
+        assert found.variable(v).aval.shape == wanted.variable(v).aval.shape
+
+
+def test_a_program_that_is_too_long_with_its_calls_has_no_numbers(monkeypatch):
+    program = expand(PROGRAMS["one program at several depths"], X)
+    n = len(inlining.inline(program).eqns)
+    monkeypatch.setattr(inlining, "MOST_EQUATIONS", n)
+    assert flat_programs.write_out(program) is not None
+    monkeypatch.setattr(inlining, "MOST_EQUATIONS", n - 1)
+    assert flat_programs.write_out(program) is None
+    assert inlining.inline(program) is None
+    assert fusion_limits.limit(program, "cpu", in_bodies=False) is program
 
 
 def count_calls(program):
