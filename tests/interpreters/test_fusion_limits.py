@@ -10,6 +10,7 @@ import olympus.numpy as jnp
 from olympus import lax, nn
 from olympus._src.interpreters import (
     flat_programs,
+    fusion_bounds,
     fusion_counts,
     fusion_limits,
     partial_eval,
@@ -389,14 +390,18 @@ def test_the_bound_of_operations_is_one(f, sums_repeat):
     program = olympus.make_olympuspr(f)(np.ones((9, 9), np.float32)).olympuspr
     program = partial_eval.dce_olympuspr(program, True)[0]
     flat = flat_programs.write_out(program)
-    counts = fusion_counts.Counts(flat)
-    fusion = counts.count(sums_repeat)
+    fusion = fusion_counts.Counts(flat).count(sums_repeat)
     at_most = [fusion.sizes[v] for v in fusion.roots()]
     for budget in np.geomspace(10, 1e5, 200):
         budgets = {False: budget, True: budget}
-        if sums_repeat in fusion_counts.find_within(flat, budgets):
+        within = fusion_bounds.find_within(program, budgets)
+        assert within == fusion_bounds.find_within(flat, budgets)
+        if sums_repeat in within:
             assert sum(at_most) <= budget
-            assert max(at_most) <= fusion_counts.LARGEST
+            assert max(at_most) <= fusion_bounds.LARGEST
+    at_least = fusion.count_at_least()
+    for root in fusion.roots():
+        assert 0 < at_least[root] <= fusion.count(root, np.inf) <= fusion.sizes[root]
 
 
 def options(platform, chosen=(), *, has_barriers=False, is_over_processes=False):

@@ -18,7 +18,7 @@ from olympus._src.core.primitive import Cost
 from olympus._src.interpreters import inlining
 
 # More operands than this many are parts that are joined.
-_MOST_PARTS = 8
+MOST_PARTS = 8
 # Numbers of arguments go down from here, those of results are far above.
 _FIRST_ARGUMENT = -(2**40)
 
@@ -197,23 +197,25 @@ class FlatProgram:
         n, values = len(self.eqns), self._values
         self.eqns += eqns
         self.costs += map(_cost, eqns)
-        self.sizes += map(_n_operations, eqns)
-        outputs = list(map(_outvars, eqns))
-        if set(map(len, outputs)) == {1}:
-            values.update(zip(map(_first, outputs), itertools.count(n)))
+        primitives = ir.primitives_of(self.program)
+        is_one = all(p.n_operations == 1 for p in primitives)
+        self.sizes += [1] * len(eqns) if is_one else map(_n_operations, eqns)
+        if any(p.multiple_results for p in primitives):
+            self._enter_results(eqns, n)
         else:
-            self._enter_results(outputs, n)
+            firsts = map(_first, map(_outvars, eqns))
+            values.update(zip(firsts, itertools.count(n)))
         operands = list(map(_invars, eqns))
         if self._is_called:
             self._enter_operands(eqns, n)
         else:
             self.reads += [[values[v] for v in row if v in values] for row in operands]
-        if max(map(len, operands), default=0) > _MOST_PARTS:
+        if max(map(len, operands), default=0) > MOST_PARTS:
             rows = enumerate(operands, n)
-            self.of_many.update([i for i, row in rows if len(row) > _MOST_PARTS])
+            self.of_many.update([i for i, row in rows if len(row) > MOST_PARTS])
 
-    def _enter_results(self, outputs: Sequence[Sequence[Any]], n: int) -> None:
-        for i, outvars in enumerate(outputs, n):
+    def _enter_results(self, eqns: Sequence[ir.Eqn], n: int) -> None:
+        for i, outvars in enumerate(map(_outvars, eqns), n):
             numbers = [i] if outvars else []
             for k in range(1, len(outvars)):
                 self.further.append((i, k))

@@ -5,15 +5,21 @@ It counts what the compiler's fusion would write, in the way in which it decides
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+import operator
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from olympus._src.core import dtypes, ir
 from olympus._src.core.primitive import Cost
-from olympus._src.interpreters import flat_programs
+from olympus._src.interpreters import flat_programs, fusion_bounds
 from olympus._src.interpreters.flat_programs import FlatProgram
+from olympus._src.interpreters.fusion_bounds import (
+    LARGEST,
+    count_arrays,
+    is_made_of_one,
+)
 
 _EXPENSIVE, _SPREAD = Cost.EXPENSIVE, Cost.SPREAD
 # Each reads another element of its operand, so each repeats the work.
@@ -22,7 +28,7 @@ _MOVES = (Cost.MOVE, _SPREAD)
 _PLAIN = (Cost.CHEAP, Cost.BITS)
 
 # Programs below this many operations, and fused ones below that, compile in no time.
-FEW = 48
+_FEW = 48
 # Work repeated up to this many times over, and this much besides, is fusion's price.
 _REPEATS, _SLACK = 3, 600
 # The same of programs with so many operations that are not fused, as layers of a
@@ -33,23 +39,50 @@ _REPEATS_BETWEEN, _SLACK_BETWEEN, _UNFUSED = 1.5, 300, 8
 _REPEATS_OF_SUMS, _SLACK_OF_SUMS = 3, 150
 # Equations in which what reads an expensive value must come together.
 _NEAR = 12
-# More operations in one fused program than XLA takes without harm.
-LARGEST = 2400
 # Different elements of a value that one fused program makes before XLA keeps it.
 _MOST_ELEMENTS = 16
 # Operations that may be made again for each reader; and that may be fused at all.
 _AGAIN, _TOGETHER = 8, 100
 
 
-def find_kept(flat: FlatProgram) -> list[int] | None:
+def find_kept(program: ir.Olympuspr) -> tuple[FlatProgram, list[int]] | None:
     """Values to be kept, as fused programs would be several times as long as it.
 
     Returns:
-      None where they would not be.
+      The numbers of the program, and of these values; None where they would not be, or
+      the program is too long with its calls written out.
     """
+    primitives = ir.primitives_of(program)
+    flat = None
+    if any(p.is_call for p in primitives):
+        flat = flat_programs.write_out(program)
+        if flat is None:
+            return None
+        n, n_unfused = sum(flat.sizes), flat.costs.count(None)
+    else:
+        n = sum(p.n_operations * k for p, k in primitives.items())
+        n_unfused = sum(k for p, k in primitives.items() if p.cost is None)
+    if n < _FEW:
+        return None
+    if n_unfused < _UNFUSED:
+        budgets: dict[bool, float] = {False: _REPEATS * n + _SLACK}
+    else:
+        budgets = {
+            False: _REPEATS_BETWEEN * n + _SLACK_BETWEEN,
+            True: _REPEATS_OF_SUMS * n + _SLACK_OF_SUMS,
+        }
+    within = fusion_bounds.find_within(flat or program, budgets)
+    exceeding = {kind: most for kind, most in budgets.items() if kind not in within}
+    if not exceeding:
+        return None
+    flat = flat or flat_programs.write_out(program)
+    if flat is None:
+        return None
     counts = Counts(flat)
-    sums_repeat = counts.find_repeated_work()
-    return None if sums_repeat is None else counts.find_repeated(sums_repeat)
+    sums_repeat = counts.find_repeated_work(exceeding)
+    if sums_repeat is None:
+        return None
+    return flat, counts.find_repeated(sums_repeat)
 
 
 class Counts:
@@ -92,52 +125,54 @@ class Counts:
             self._uniform = _find_uniform(self.flat)
         return self._uniform
 
-    def find_repeated_work(self) -> bool | None:
+    def find_repeated_work(self, budgets: Mapping[bool, float]) -> bool | None:
         """Whether fused programs would be several times as long as the program itself.
 
+        Args:
+          budgets: how long they may be, by whether sums make again what they read.
+
         Returns:
-          None if they are not; True if they are so by what sums and maxima make again.
-          XLA fuses a reduction with what it reads, and makes that again for other
-          readers. It divides by what is spread from less at the cost of a
+          None if they are not longer; True if they are so by what sums and maxima make
+          again. XLA fuses a reduction with what it reads, and makes that again for
+          other readers. It divides by what is spread from less at the cost of a
           multiplication.
         """
-        n = sum(self.flat.sizes)
-        if n < FEW:
-            return None
-        if self.flat.costs.count(None) < _UNFUSED:
-            budgets: dict[bool, float] = {False: _REPEATS * n + _SLACK}
-        else:
-            budgets = {
-                False: _REPEATS_BETWEEN * n + _SLACK_BETWEEN,
-                True: _REPEATS_OF_SUMS * n + _SLACK_OF_SUMS,
-            }
-        within = find_within(self.flat, budgets)
         for sums_repeat, budget in budgets.items():
-            if sums_repeat not in within and self._exceeds(budget, sums_repeat):
+            if self._exceeds(budget, sums_repeat):
                 return sums_repeat
         return None
 
     def _exceeds(self, budget: float, sums_repeat: bool) -> bool:
         """Whether there would be more operations, or too many in one fused program."""
         fusion = self.count(sums_repeat)
-        sizes = fusion.sizes
         roots = fusion.roots()
         # Each way counted by itself is the most it can be, and known without counting.
-        at_most = [sizes[v] for v in roots]
-        if sum(at_most) <= budget and max(at_most, default=0) <= LARGEST:
+        at_most = fusion.sizes
+        most = sum(at_most[v] for v in roots)
+        is_short = max([at_most[v] for v in roots], default=0) <= LARGEST
+        if is_short and most <= budget:
             return False
         uniform = self.uniform()
         for v in uniform:
             fusion.kept[v] = 1
-        # Those first that may be the longest: a program above the budget shows it soon.
-        for root in sorted(roots, key=sizes.__getitem__, reverse=True):
-            if root in uniform:
-                continue
-            size = fusion.count(root, budget)
-            budget -= size
-            if budget < 0 or size > LARGEST:
+        roots = [v for v in roots if v not in uniform]
+        at_least = fusion.count_at_least()
+        least, most = (sum(sizes[v] for v in roots) for sizes in (at_least, at_most))
+        # Those first of which the least is known: the others may not matter.
+        slacks = {v: at_most[v] - at_least[v] for v in roots}
+        for root in sorted(roots, key=slacks.__getitem__, reverse=True):
+            if least > budget:
                 return True
-        return False
+            if is_short and most <= budget:
+                return False
+            size = at_most[root]
+            if slacks[root]:
+                size = fusion.count(root, budget - least + at_least[root])
+                least += size - at_least[root]
+                most += size - at_most[root]
+            if size > LARGEST:
+                return True
+        return least > budget
 
     def find_repeated(self, sums_repeat: bool) -> list[int]:
         """Values that would be made again too often.
@@ -261,6 +296,34 @@ class Fusion:
                 for v in self._flat.reads[i]:
                     self.kept[v] = 1
 
+    def count_at_least(self) -> list[int]:
+        """For each value no more than `count` gives for it, of all in one pass.
+
+        What is read once is in one place of a fused program. Of the operands that have
+        something else in them the longest is counted.
+        """
+        flat, kept, n_readers = self._flat, self.kept, self._n_readers
+        alone = [0] * flat.size  # the value, and what is read once on all of the way
+        beside = [0] * flat.size  # others
+        rows = zip(flat.costs, flat.sizes, flat.reads, strict=True)
+        for i, (cost, size, read) in enumerate(rows):
+            if cost is None:
+                continue
+            most = 0
+            for v in read:
+                if kept[v]:
+                    continue
+                other = beside[v]
+                if n_readers[v] == 1:
+                    size += alone[v]
+                else:
+                    other += alone[v]
+                if other > most:
+                    most = other
+            for v in flat.several.get(i, (i,)):
+                alone[v], beside[v] = size, most
+        return list(map(operator.add, alone, beside))
+
     def count(self, root: int, budget: float) -> int:
         """Operations of the fused program that makes one value; stops above a budget.
 
@@ -322,66 +385,6 @@ class Fusion:
         return n, mover, fused
 
 
-def find_within(flat: FlatProgram, budgets: Mapping[bool, float]) -> Collection[bool]:
-    """Within which budgets a bound of the operations is, which is soon known.
-
-    Of the values that `Fusion` keeps it keeps those of which nothing but their readers
-    need be known. The operations of others are counted once for each reader, so at
-    least as often as where they are kept too. Most programs are within it.
-
-    Args:
-      flat: the program.
-      budgets: by whether sums make again what they read.
-
-    Returns:
-      Those that are known; if not the first, none.
-    """
-    # One loop over local names: each program that is lowered comes through here.
-    budget, of_many, several = budgets[False], flat.of_many, flat.several
-    # Operations that make a value of kept ones, and where sums make values again.
-    sizes = [0] * flat.size
-    wide_sizes = sizes.copy()
-    # The same, 0 of values that are kept, and of those that others than sums keep.
-    added, wide_added = sizes.copy(), sizes.copy()
-    returned = _mark_returned(flat)
-    roots = bytearray(flat.size)
-    total = wide_total = 0  # operations that make roots
-    for i, (cost, size, read) in enumerate(
-        zip(flat.costs, flat.sizes, flat.reads, strict=True)
-    ):
-        if cost is None or i in of_many:  # parts may be kept by `_keep_joined`
-            for v in read:
-                if not roots[v]:
-                    roots[v] = 1
-                    total += sizes[v]
-                    wide_total += wide_sizes[v]
-            if total > budget:
-                return ()
-        if cost is None:
-            for v in read:
-                if wide_added[v] and not _is_made_of_one(flat, v):
-                    added[v] = 0
-                    if not flat.eqns[i].primitive.fuses_operands:
-                        wide_added[v] = 0
-            continue
-        wide_size = size
-        for v in read:
-            size += added[v]
-            wide_size += wide_added[v]
-        if wide_size > LARGEST:
-            return ()
-        for v in several.get(i, (i,)):
-            sizes[v], wide_sizes[v] = size, wide_size
-            if not returned[v]:
-                added[v], wide_added[v] = size, wide_size
-    for v in set(flat.returned()):
-        if not roots[v]:
-            total += sizes[v]
-            wide_total += wide_sizes[v]
-    totals = {False: total, True: wide_total}
-    return [kind for kind, most in budgets.items() if totals[kind] <= most]
-
-
 # -- what of the values decides --------------------------------------------------------
 
 
@@ -394,26 +397,8 @@ def _mark_returned(flat: FlatProgram) -> bytearray:
 
 
 def _is_made_of_one(flat: FlatProgram, v: int) -> bool:
-    """Whether a cheap value is made of one array of its size at most.
-
-    XLA makes it again where it is read next though it is there, as an array that an
-    operation reads which is not fused: reading it is no less than reading what it is
-    made of. So is each step of `x = x + f(x.sum(1))`.
-    """
-    i = flat.maker(v)
-    costs = flat.costs
-    if costs[i] not in _PLAIN:
-        return False
-    wide = _count_arrays(flat.eqns[i])
-    for x in flat.reads[i] if wide > 1 else ():
-        if costs[flat.maker(x)] is _SPREAD and flat.variable(x).aval.shape:
-            wide -= 1
-    return wide < 2
-
-
-def _count_arrays(eqn: ir.Eqn) -> int:
-    """How many operands of an equation are arrays of one axis at least."""
-    return sum(bool(x.aval.shape) for x in eqn.invars if type(x) is not ir.Literal)
+    i, eqns = flat.maker(v), flat.eqns
+    return is_made_of_one(eqns[i], flat.reads[i], lambda x: eqns[flat.maker(x)])
 
 
 def _lessen(flat: FlatProgram) -> Sequence[Cost | None]:
@@ -466,7 +451,7 @@ def _closes(flat: FlatProgram, v: int, n_readers: Sequence[int]) -> bool:
         if not read:
             continue
         n -= read
-        if costs[i] not in _PLAIN or read < _count_arrays(flat.eqns[i]):
+        if costs[i] not in _PLAIN or read < count_arrays(flat.eqns[i]):
             return False
         if n == 0:
             return True

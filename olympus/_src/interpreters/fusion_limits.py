@@ -92,24 +92,12 @@ def _limit_fusions(
         apart = _keep_in_any_case(program, flat, in_bodies, is_divided, is_body)
         # Calls are written out where something is kept whatever fusion repeats.
         program = program if apart is flat else apart
-    if not _may_repeat(program):
-        return program
-    numbers = flat_programs.write_out(program)
-    if numbers is None:
-        return program
-    kept = fusion_counts.find_kept(numbers)
-    return program if kept is None else flat_programs.keep(numbers, kept)
+    kept = fusion_counts.find_kept(program)
+    return program if kept is None else flat_programs.keep(*kept)
 
 
 def _cuts(program: ir.Olympuspr) -> bool:
     return any(p.name in _CUTTING for p in ir.primitives_of(program))
-
-
-def _may_repeat(program: ir.Olympuspr) -> bool:
-    """Whether a program is long enough to be counted, as calls may be."""
-    counts = ir.primitives_of(program)
-    n = sum(p.n_operations * n for p, n in counts.items())
-    return n >= fusion_counts.FEW or any(p.is_call for p in counts)
 
 
 def _cut_equally(
