@@ -447,3 +447,29 @@ def test_keywords_without_a_position_are_refused():
     assert scale(2.0) == 2
     with pytest.raises(TypeError, match="must have a position, got factor by keyword"):
         scale(2.0, factor=2.0)
+
+
+@pytest.mark.parametrize("number", [3, 3.0, True])
+def test_rules_of_programs_get_numbers_as_arrays(number):
+    seen = []
+
+    @olympus.custom_jvp
+    def scale(x, factor):
+        return x * factor
+
+    @scale.defjvp
+    def rule(primals, tangents):
+        x, factor = primals
+        seen.append(isinstance(factor, olympus.Array) and factor.weak_type)
+        return scale(x, factor), tangents[0] * factor
+
+    inner = olympus.jit(lambda x: scale(x, number))
+
+    def loop(x):
+        return lax.scan(lambda c, _: (scale(c, number), None), x, None, 2)[0]
+
+    assert olympus.grad(inner)(1.0) == number
+    assert olympus.jvp(inner, (1.0,), (1.0,))[1] == number
+    assert olympus.jvp(loop, (1.0,), (1.0,))[1] == number**2
+    assert seen
+    assert all(seen) == (number is not True)

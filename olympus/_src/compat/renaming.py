@@ -13,6 +13,7 @@ from olympus._src.compat import names
 from olympus._src.core import array_type, ir, provenance
 from olympus._src.foundation import errors
 from olympus._src.interpreters import partial_eval
+from olympus._src.runtime import versions
 
 # Each renamed object with what it was called, for `restore`.
 _renamed: list[tuple[Any, str, Any]] = []
@@ -76,6 +77,7 @@ def rename_shown() -> None:
     # JAX raises Python's own classes, which programs print by their names.
     for kind in (errors.BadNumberError, errors.LeakError):
         _set(kind, "__module__", "builtins")
+    _set(versions.XlaRuntimeError, "__module__", "jax.errors")
     for kind, name in _CLASSES:
         _set(kind, "__name__", name)
         _set(kind, "__qualname__", name)

@@ -44,7 +44,6 @@ def _jvp(
     **params: Any,
 ) -> Any:
     functions.check_fixed("custom_jvp", name, tangents[:num_consts])
-    consts, args = primals[:num_consts], primals[num_consts:]
     slopes = [functions.replace_float0(t) for t in tangents[num_consts:]]
     if all(type(t) is Zero for t in slopes):
         outs = custom_jvp_call_p.bind(
@@ -56,9 +55,12 @@ def _jvp(
             **params,
         )
         return outs, [ad.zero_tangent(x) for x in outs]
+    is_program = type(call_jaxpr) is ir.ClosedOlympuspr
+    if is_program:
+        primals = functions.literals_as_arrays(primals)
     with ad.splitting(current.trace):
-        outs, out_tangents = jvp(consts, args, slopes)
-    if type(call_jaxpr) is ir.ClosedOlympuspr:
+        outs, out_tangents = jvp(primals[:num_consts], primals[num_consts:], slopes)
+    if is_program:
         functions.check_results("custom_jvp", name, jvp, outs, call_jaxpr)
     if current.join is not None:
         out_tangents = [

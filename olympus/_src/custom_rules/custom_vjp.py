@@ -77,8 +77,7 @@ def _run_forward(primals: Any, perturbed: Any, params: Any) -> Any:
     """What `fwd` returns; as one operation, where the function may take its place."""
     fwd, n = params["fwd"], params["num_consts"]
     if type(params["call_jaxpr"]) is ir.ClosedOlympuspr:
-        # Numbers that a program wrote in place: the rule reads the shapes of arrays.
-        primals = [_as_array(x) for x in primals]
+        primals = functions.literals_as_arrays(primals)
     if not params["optimize_remat"]:
         return fwd(primals[:n], primals[n:], perturbed)
     forward_results: Any = None
@@ -98,13 +97,6 @@ def _run_forward(primals: Any, perturbed: Any, params: Any) -> Any:
     )
     count = len(forward_results[0])
     return outs[:count], outs[count:], forward_results[2]
-
-
-def _as_array(x: Any) -> Any:
-    return concrete_arrays.as_array(x) if type(x) in _NUMBERS else x
-
-
-_NUMBERS = frozenset(dtypes.python_scalar_dtypes)
 
 
 def _jvp(primals: Any, tangents: Any, **params: Any) -> Any:

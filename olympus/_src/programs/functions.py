@@ -12,11 +12,17 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from olympus._src.core import avals as avals_
+from olympus._src.core import dtypes, ir, primitive, trace
 from olympus._src.core import effects as effects_
-from olympus._src.core import ir, primitive, trace
 from olympus._src.core.symbolic_values import Linear, Zero
 from olympus._src.foundation import errors, source_info
-from olympus._src.interpreters import ad, batching, evaluate, partial_eval
+from olympus._src.interpreters import (
+    ad,
+    batching,
+    concrete_arrays,
+    evaluate,
+    partial_eval,
+)
 from olympus._src.interpreters import discharge as discharging
 from olympus._src.interpreters.discharge import Context
 from olympus._src.lax import families, manual_axes
@@ -307,6 +313,14 @@ def replace_float0(t: Any) -> Any:
         return t
     aval = avals_.aval_of(t)
     return Zero(aval) if avals_.is_float0(aval) else t
+
+
+def literals_as_arrays(values: Sequence[Any]) -> list[Any]:
+    """Numbers that a program wrote in place, as arrays: rules of users read shapes."""
+    return [
+        concrete_arrays.as_array(x) if type(x) in dtypes.python_scalar_dtypes else x
+        for x in values
+    ]
 
 
 def check_fixed(what: str, name: str, tangents: Sequence[Any]) -> None:
