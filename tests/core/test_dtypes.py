@@ -14,6 +14,7 @@ import ml_dtypes
 import numpy as np
 import pytest
 
+import olympus.numpy
 from olympus._src.core import dtypes
 from olympus._src.foundation import config, errors
 
@@ -292,6 +293,16 @@ def test_is_python_scalar():
 def test_result_type_with_weak_flag(arguments, wanted):
     dtype, weak = dtypes.result_type(*arguments, return_weak_type_flag=True)
     assert (str(dtype), weak) == wanted
+
+
+@pytest.mark.parametrize("name", ["float64", "int64", "uint64", "complex128"])
+def test_scalar_classes_narrow_silently_where_numpys_warn(name):
+    narrow = dtypes.canonicalize_dtype(name)
+    scalar_class = getattr(olympus.numpy, name)
+    assert dtypes.result_type(scalar_class) == narrow
+    assert dtypes.result_type(scalar_class, 1) == narrow
+    with pytest.warns(UserWarning, match=f"dtype {name} is not available"):
+        assert dtypes.result_type(getattr(np, name)) == narrow
 
 
 def test_result_type_of_nothing():

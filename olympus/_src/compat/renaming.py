@@ -78,6 +78,7 @@ def rename_shown() -> None:
     for kind in (errors.BadNumberError, errors.LeakError):
         _set(kind, "__module__", "builtins")
     _set(versions.XlaRuntimeError, "__module__", "jax.errors")
+    _set(errors.TypePromotionError, "__module__", "jax.dtypes")
     for kind, name in _CLASSES:
         _set(kind, "__name__", name)
         _set(kind, "__qualname__", name)

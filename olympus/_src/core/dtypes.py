@@ -554,6 +554,10 @@ def dtype_and_weak(x: Any, fun_name: str = "result_type") -> tuple[Any, bool]:
     if pair is not None:
         return pair
     if x is None or isinstance(x, (type, np.dtype, ExtendedDType, str)):
+        named = getattr(x, "dtype", None)
+        if isinstance(named, np.dtype):
+            # `numpy.float64` of this library narrows silently, as Python's float does.
+            return canonicalize_dtype(named), False
         return check_user_dtype(x, fun_name), _is_weak_type(x)
     dtype = getattr(x, "dtype", None)
     if dtype is not None:

@@ -10,7 +10,7 @@ names = [
 for name in names:
     kind = getattr(jax.errors, name)
     print(name, kind.__name__, kind.__qualname__, [b.__name__ for b in kind.__mro__[1:-2] if b.__name__[0] != "_"])
-print(jax.errors.__name__, {getattr(jax.errors, name).__module__ for name in names})
+print(jax.errors.__name__, {getattr(jax.errors, name).__module__ for name in names}, jax.dtypes.TypePromotionError.__module__)
 print(issubclass(jax.errors.TracerBoolConversionError, jax.errors.ConcretizationTypeError))
 try:
     jax.nothing_of_this_name
