@@ -105,6 +105,38 @@ def transformer(lib: Library, layers: int, width: int = 32, heads: int = 4) -> A
     return loss, params, x
 
 
+def called_blocks(lib: Library, calls: int, width: int = 32) -> Any:
+    """Loss, parameters and input of one jitted block that is called many times."""
+    jnp = lib.np
+    rng = np.random.default_rng(0)
+    params = [
+        {
+            name: jnp.asarray(rng.normal(size=size).astype("float32") * 0.1)
+            for name, size in {
+                "up": (width, 2 * width),
+                "down": (2 * width, width),
+                "shift": (width,),
+            }.items()
+        }
+        for _ in range(calls)
+    ]
+    x = jnp.asarray(rng.normal(size=(16, width)).astype("float32"))
+
+    def block(x: Any, p: Any) -> Any:
+        centred = x - jnp.mean(x, axis=-1, keepdims=True)
+        scaled = centred / jnp.sqrt(jnp.mean(centred**2, axis=-1, keepdims=True) + 1e-5)
+        hidden = jnp.maximum((scaled + p["shift"]) @ p["up"], 0)
+        return x + jnp.tanh(hidden @ p["down"])
+
+    def loss(params: Any, x: Any) -> Any:
+        run = lib.top.jit(lib.fresh(block))
+        for p in params:
+            x = run(x, p)
+        return jnp.mean(x**2)
+
+    return loss, params, x
+
+
 def convnet(lib: Library, layers: int, channels: int = 8, size: int = 16) -> Any:
     """Loss, filters and images of a residual network of convolutions."""
     jnp = lib.np

@@ -12,7 +12,15 @@ from typing import Any
 
 import numpy as np
 
-from bench.models import Library, convnet, mlp, oscillator, recurrent, transformer
+from bench.models import (
+    Library,
+    called_blocks,
+    convnet,
+    mlp,
+    oscillator,
+    recurrent,
+    transformer,
+)
 
 
 def calls(lib: Library) -> dict[str, Any]:
@@ -164,6 +172,7 @@ def lowering(lib: Library) -> dict[str, Any]:
     for name, (loss, params, x) in {
         "MLP-50": mlp(lib, 50),
         "transformer-12": transformer(lib, 12),
+        "48 called blocks": called_blocks(lib, 48),
     }.items():
         for what, f in (("", loss), ("grad ", lib.top.grad(loss))):
             found[f"lower {what}{name}"] = _lower(lib, f, params, x)
