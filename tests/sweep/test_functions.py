@@ -19,7 +19,7 @@ from tests.sweep.checking import check
 # Factorisations and transforms compile for a second.
 LONG = {"numpy.linalg", "numpy.fft", "lax.linalg"}
 CASES = [(case, e.page in LONG) for e in table.ENTRIES for case in e.smooth_cases()]
-SLOW_SHARE, QUICK = 26, 4  # one in so many cases; so many cases
+SLOW_SHARE, QUICK = 40, 4  # one in so many cases; so many cases
 
 
 def marks(i: int, is_long: bool) -> list[Any]:

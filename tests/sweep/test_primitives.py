@@ -18,7 +18,7 @@ from tests.public_functions.points import SmoothCase
 from tests.sampling import part
 from tests.sweep.checking import check
 
-SLOW_SHARE, QUICK = 30, 3  # one in so many samples; the first so many
+SLOW_SHARE, QUICK = 45, 3  # one in so many samples; the first so many
 WIDE = {np.dtype(np.float32): np.float64, np.dtype(np.complex64): np.complex128}
 
 
