@@ -58,6 +58,7 @@ GROUPS = (
         "mesh_placed",
         "mesh_programs",
         "refs",
+        "pallas_kernels",
         "foreign",
         "ode",
     ],

@@ -146,7 +146,7 @@ def test_numbers_are_those_of_the_program_without_calls(name):
     wanted = flat_programs.write_out(inlining.inline(program))
     for field in ("costs", "sizes", "reads", "of_many", "several", "further"):
         assert getattr(found, field) == getattr(wanted, field), field
-    assert found.returned() == wanted.returned()
+    assert found.list_returned() == wanted.list_returned()
     assert not wanted.calls
     for i, (ours, theirs) in enumerate(zip(found.eqns, wanted.eqns, strict=True)):
         assert ours.primitive is theirs.primitive

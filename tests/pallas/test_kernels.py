@@ -69,6 +69,43 @@ def test_a_mapped_kernel_is_a_loop_of_kernels(rng):
     assert_allclose(mapped, np.stack([call(x, y) for x in xs]), rtol=1e-5)
 
 
+def _sine(x, out):
+    out[...] = jnp.sin(x[...]) * (1 + pl.program_id(0))
+
+
+_HALF = pl.BlockSpec((2,), lambda i: (i,))
+_SINES = pl.pallas_call(
+    _sine, Type((4,), "float32"), grid=(2,), in_specs=[_HALF], out_specs=_HALF
+)
+
+
+def _wanted_sines(x):
+    return np.sin(x) * np.repeat([1, 2], 2)
+
+
+def test_kernels_in_programs_of_all_kinds():
+    x = np.arange(4.0, dtype="float32")
+    exported = olympus.export.export(olympus.jit(_SINES))(Type((4,), "float32"))
+    read = olympus.export.deserialize(exported.serialize())
+    assert_allclose(read.call(x), _wanted_sines(x), rtol=1e-6)
+    _, ys = olympus.lax.scan(lambda c, x: (c, _SINES(x)), 0, np.stack([x, -x]))
+    assert_allclose(ys, [_wanted_sines(x), _wanted_sines(-x)], rtol=1e-6)
+    slope = olympus.grad(lambda x: olympus.checkpoint(_SINES)(x).sum())(x)
+    assert_allclose(slope, np.cos(x) * np.repeat([1, 2], 2), rtol=1e-5)
+    with olympus.disable_jit():
+        assert_allclose(_SINES(x), _wanted_sines(x), rtol=1e-6)
+
+
+@pytest.mark.eight_devices
+def test_a_kernel_on_each_device_has_its_part():
+    mesh = olympus.make_mesh((8,), ("x",))
+    spec = olympus.P("x")
+    x = np.linspace(-1, 1, 32, dtype="float32")
+    run = olympus.shard_map(_SINES, mesh=mesh, in_specs=spec, out_specs=spec)
+    wanted = np.concatenate([_wanted_sines(part) for part in x.reshape(8, 4)])
+    assert_allclose(run(x), wanted, rtol=1e-6)
+
+
 @pytest.mark.parametrize("shape", [(7,), (8,), (1,), (0,), (5, 9)])
 @pytest.mark.parametrize("block", [1, 3, 8])
 def test_blocks_beyond_an_array_are_cut_off(shape, block):
@@ -252,21 +289,21 @@ def test_kernels_in_kernels(rng):
 
 def test_each_thread_has_grids_of_its_own():
     begin = threading.Barrier(4)
-    found = {}
+    sizes = {}
 
     def run(n):
         def kernel(out):
             begin.wait()
             out[...] = pl.program_id(0) + 100 * pl.num_programs(0)
 
-        found[n] = int(pl.pallas_call(kernel, Type((), "int32"), grid=(n,))())
+        sizes[n] = int(pl.pallas_call(kernel, Type((), "int32"), grid=(n,))())
 
     threads = [threading.Thread(target=run, args=(n,)) for n in range(1, 5)]
     for t in threads:
         t.start()
     for t in threads:
         t.join()
-    assert found == {n: n - 1 + 100 * n for n in range(1, 5)}
+    assert sizes == {n: n - 1 + 100 * n for n in range(1, 5)}
 
 
 def test_a_kernel_that_fails_leaves_no_grid_behind():

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from olympus._src.core.primitive import Cost
+from olympus._src.foundation.records import Record
 from olympus._src.lax.collective_exchanges import (
     all_gather_p,
     all_to_all_p,
@@ -25,26 +26,14 @@ from olympus._src.lax.convolution import conv_general_dilated_p
 from olympus._src.lax.gather import gather_p
 
 
-class _Record:
-    """Named values, equal where all of them are."""
+class _Counted(Record):
+    """A record that is no key, since it may change or hold dictionaries."""
 
-    __slots__: tuple[str, ...] = ()
-
-    def _values(self) -> list[Any]:
-        return [getattr(self, name) for name in self.__slots__]
-
-    def __eq__(self, other: object) -> bool:
-        return type(other) is type(self) and other._values() == self._values()
-
+    __slots__ = ()
     __hash__ = None  # type: ignore[assignment]
 
-    def __repr__(self) -> str:
-        pairs = zip(self.__slots__, self._values(), strict=True)
-        fields = ", ".join([f"{name}={value!r}" for name, value in pairs])
-        return f"{type(self).__name__}({fields})"
 
-
-class RooflineShape(_Record):
+class RooflineShape(_Counted):
     """The shape and dtype of an operand or result.
 
     Attributes:
@@ -79,7 +68,7 @@ class RooflineShape(_Record):
         return sum(cls.from_aval(aval).bytes for aval in avals)
 
 
-class RooflineResult(_Record):
+class RooflineResult(_Counted):
     """What a program does on one device.
 
     Attributes:
@@ -156,7 +145,7 @@ def _add(a: dict[str, int], b: dict[str, int]) -> dict[str, int]:
     return {name: a.get(name, 0) + b.get(name, 0) for name in (*a, *b)}
 
 
-class RooflineRuleContext(_Record):
+class RooflineRuleContext(_Counted):
     """What a rule gets besides the shapes of the operands.
 
     Attributes:

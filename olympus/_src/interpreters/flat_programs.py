@@ -22,7 +22,6 @@ MOST_PARTS = 8
 # Numbers of arguments go down from here, those of results are far above.
 _FIRST_ARGUMENT = -(2**40)
 
-
 # Of large programs these are read fastest without a loop in Python.
 _cost = operator.attrgetter("primitive.cost")
 _n_operations = operator.attrgetter("primitive.n_operations")
@@ -139,7 +138,7 @@ class FlatProgram:
         """The equation that makes a value, and the number of its result."""
         return (value, 0) if value >= 0 else self.further[~value]
 
-    def returned(self) -> list[int]:
+    def list_returned(self) -> list[int]:
         """The values among the results."""
         return [v for v in self.results if v is not None]
 
@@ -345,7 +344,7 @@ def _keep(
     by_first = [row[0] for row in places]
 
     def add_own(end: int) -> None:
-        low, high = bisect.bisect_left(by_first, start + moved), 0
+        low = bisect.bisect_left(by_first, start + moved)
         high = bisect.bisect_left(by_first, end + moved)
         for i, *numbers in places[low:high]:
             eqn = program.eqns[i - moved]
@@ -371,6 +370,6 @@ def count_reads(flat: FlatProgram) -> list[int]:
     for read in flat.reads:
         for v in read:
             counts[v] += 1
-    for v in flat.returned():
+    for v in flat.list_returned():
         counts[v] += 1
     return counts

@@ -11,7 +11,7 @@ from olympus._src.core.primitive import Cost
 from olympus._src.interpreters.flat_programs import MOST_PARTS, FlatProgram
 
 # Made of the same element, by arithmetic or on its bits.
-_PLAIN = (Cost.CHEAP, Cost.BITS)
+PLAIN = (Cost.CHEAP, Cost.BITS)
 # More operations in one fused program than XLA takes without harm.
 LARGEST = 2400
 
@@ -125,7 +125,7 @@ def is_made_of_one(
       operands: what that reads.
       maker: gives what makes an operand, if an equation does.
     """
-    if eqn.primitive.cost not in _PLAIN:
+    if eqn.primitive.cost not in PLAIN:
         return False
     wide = count_arrays(eqn)
     for x in operands if wide > 1 else ():

@@ -17,6 +17,7 @@ from olympus._src.interpreters import flat_programs, fusion_bounds
 from olympus._src.interpreters.flat_programs import FlatProgram
 from olympus._src.interpreters.fusion_bounds import (
     LARGEST,
+    PLAIN,
     count_arrays,
     is_made_of_one,
 )
@@ -24,8 +25,6 @@ from olympus._src.interpreters.fusion_bounds import (
 _EXPENSIVE, _SPREAD = Cost.EXPENSIVE, Cost.SPREAD
 # Each reads another element of its operand, so each repeats the work.
 _MOVES = (Cost.MOVE, _SPREAD)
-# Made of the same element, by arithmetic or on its bits.
-_PLAIN = (Cost.CHEAP, Cost.BITS)
 
 # Programs below this many operations, and fused ones below that, compile in no time.
 _FEW = 48
@@ -391,7 +390,7 @@ class Fusion:
 def _mark_returned(flat: FlatProgram) -> bytearray:
     """1 for each value that the program returns, 0 for the others."""
     marks = bytearray(flat.size)
-    for v in flat.returned():
+    for v in flat.list_returned():
         marks[v] = 1
     return marks
 
@@ -451,7 +450,7 @@ def _closes(flat: FlatProgram, v: int, n_readers: Sequence[int]) -> bool:
         if not read:
             continue
         n -= read
-        if costs[i] not in _PLAIN or read < count_arrays(flat.eqns[i]):
+        if costs[i] not in PLAIN or read < count_arrays(flat.eqns[i]):
             return False
         if n == 0:
             return True
@@ -468,7 +467,7 @@ def _find_uniform(flat: FlatProgram) -> set[int]:
                 break
         else:
             n = len(flat.eqns[i].invars)
-            may_be = (cost in _MOVES and n == 1) or (cost in _PLAIN and n)
+            may_be = (cost in _MOVES and n == 1) or (cost in PLAIN and n)
             if may_be and not flat.reads_arguments(i):
                 uniform.update(flat.outputs(i))
     return uniform
@@ -487,7 +486,7 @@ def _read_apart(
     """
     # The fused program that reads a value, by its result.
     places: list[int | None] = [None] * flat.size
-    for v in flat.returned():
+    for v in flat.list_returned():
         places[v] = v
     apart = bytearray(flat.size)
     reads, several = flat.reads, flat.several

@@ -10,12 +10,13 @@ import numpy as np
 
 from olympus._src.core import dtypes
 from olympus._src.core.array_type import Array, ArrayLike, PyTree
+from olympus._src.foundation.records import Record
 from olympus._src.lax import contraction
 from olympus._src.lax import elementwise as e
 from olympus._src.lax.precision import PrecisionLike
 from olympus._src.numpy import creation, manipulation
 from olympus._src.pallas import calls
-from olympus._src.pallas.specs import Grid, GridSpec, MakesMemory, Record
+from olympus._src.pallas.specs import Grid, GridSpec, MakesMemory
 from olympus._src.refs.functions import RefLike
 
 # -- parameters ------------------------------------------------------------------------
@@ -173,14 +174,17 @@ def emit_pipeline(
       >>> pl.pallas_call(kernel, x)(x)
       Array([0, 2, 4, 6], dtype=int32)
     """
-    sources = len(in_specs) if isinstance(in_specs, (tuple, list)) else 1
-    specs = [s if isinstance(s, (tuple, list)) else (s,) for s in (in_specs, out_specs)]
-    spec = GridSpec(grid, *specs)
+    sources, targets = _as_tuple(in_specs), _as_tuple(out_specs)
+    spec, n = GridSpec(grid, sources, targets), len(sources)
 
     def run(*refs: Any) -> None:
-        calls.run_over_refs(body, spec, refs[:sources], refs[sources:])
+        calls.run_over_refs(body, spec, refs[:n], refs[n:])
 
     return run
+
+
+def _as_tuple(specs: PyTree) -> tuple[Any, ...]:
+    return tuple(specs) if isinstance(specs, (tuple, list)) else (specs,)
 
 
 # -- counters --------------------------------------------------------------------------

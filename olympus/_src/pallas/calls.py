@@ -34,7 +34,7 @@ from olympus._src.refs import functions as refs
 # -- memory of no meaning --------------------------------------------------------------
 
 
-def unwritten(shape: Sequence[int], dtype: Any) -> Any:
+def new_unwritten(shape: Sequence[int], dtype: Any) -> Any:
     """What is read where nothing was written: NaN, or the least integer."""
     dtype = np.dtype(dtype)
     value: Any = 0
@@ -45,7 +45,7 @@ def unwritten(shape: Sequence[int], dtype: Any) -> Any:
     return creation.full(shape, value, dtype)
 
 
-def scratch(memory: Any) -> Any:
+def new_scratch(memory: Any) -> Any:
     """A ref for memory of a kernel's own."""
     if isinstance(memory, SemaphoreType):
         memory = memory()
@@ -56,7 +56,7 @@ def scratch(memory: Any) -> Any:
         )
     if isinstance(getattr(memory, "memory_space", None), SemaphoreType):
         return refs.new_ref(creation.zeros(memory.shape, memory.dtype))
-    return refs.new_ref(unwritten(memory.shape, memory.dtype))
+    return refs.new_ref(new_unwritten(memory.shape, memory.dtype))
 
 
 # -- blocks ----------------------------------------------------------------------------
@@ -85,7 +85,7 @@ class _Operand:
             x = _pad(x, pads)
         self.whole = refs.new_ref(x)
 
-    def starts(self, position: Sequence[Any]) -> Any:
+    def find_starts(self, position: Sequence[Any]) -> Any:
         """Where a step's block begins; None where it is the whole array."""
         if self._dims is None:
             return None
@@ -123,13 +123,45 @@ class _Operand:
             self.whole[...], values, starts, allow_negative_indices=False
         )
 
-    def result(self) -> Any:
+    def crop(self) -> Any:
         """The array without what was put around it."""
         x = self.whole[...]
         if self._dims is None or x.shape == self._shape:
             return x
         ends = [low + n for low, n in zip(self._low, self._shape, strict=True)]
         return concatenation.slice_(x, self._low, ends)
+
+
+class _Operands:
+    """All arguments of a kernel, or all of its results, as a tuple of trees."""
+
+    __slots__ = ("_leaves", "_treedef")
+
+    def __init__(
+        self, what: str, name: str, values: tuple[Any, ...], specs: Any
+    ) -> None:
+        leaves, self._treedef = tree.tree_flatten(values)
+        rows = zip(leaves, _match_specs(name, specs, values), strict=True)
+        self._leaves = [
+            _Operand(f"{what} {i}", creation.asarray(x), spec)
+            for i, (x, spec) in enumerate(rows)
+        ]
+
+    def read(self, position: Sequence[Any]) -> tuple[tuple[Any, ...], list[Any]]:
+        """The trees of refs of blocks, and where each block begins."""
+        starts = [x.find_starts(position) for x in self._leaves]
+        blocks = [x.read(at) for x, at in zip(self._leaves, starts, strict=True)]
+        return tree.tree_unflatten(self._treedef, blocks), starts
+
+    def write(self, starts: list[Any], blocks: tuple[Any, ...]) -> None:
+        """Puts back what a step left in its blocks."""
+        leaves = self._treedef.flatten_up_to(blocks)
+        for x, at, block in zip(self._leaves, starts, leaves, strict=True):
+            x.write(at, block)
+
+    def crop(self) -> Any:
+        """The trees of arrays without what was put around them."""
+        return tree.tree_unflatten(self._treedef, [x.crop() for x in self._leaves])
 
 
 def _block_dims(
@@ -153,7 +185,7 @@ def _pad(x: Any, pads: Sequence[tuple[int, int]]) -> Any:
         return x
     aval = avals.aval_of(x)
     return concatenation.pad(
-        x, unwritten((), aval.dtype), [(low, high, 0) for low, high in pads]
+        x, new_unwritten((), aval.dtype), [(low, high, 0) for low, high in pads]
     )
 
 
@@ -164,7 +196,7 @@ def _is_spec(x: Any) -> bool:
     return x is None or x is no_block_spec or isinstance(x, BlockSpec)
 
 
-def _specs_of(what: str, specs: Any, values: tuple[Any, ...]) -> list[Any]:
+def _match_specs(what: str, specs: Any, values: tuple[Any, ...]) -> list[Any]:
     """A BlockSpec, or None, for each leaf of the values."""
     if isinstance(specs, list):
         specs = tuple(specs)
@@ -220,55 +252,55 @@ class _Call:
             _check_struct(f"result {i}", struct)
 
     def __call__(self, *args: Any) -> Any:
-        shapes = tree.tree_leaves(self.out_shapes)
-        results = self.run(args, self._first_values(tree.tree_leaves(args), shapes))
+        results = self.run(args, self._begin_results(tree.tree_leaves(args)))
         return results if self.has_many else results[0]
 
     def run(self, args: tuple[Any, ...], first: list[Any]) -> Any:
         """The results, in the structure of `out_shapes`, that begin with `first`."""
-        count = self.spec.num_scalar_prefetch
-        fixed = tree.tree_map(lambda x: refs.new_ref(creation.asarray(x)), args[:count])
-        inputs, in_tree = self._inputs(args[count:])
-        outputs, out_tree = self._outputs(first)
-        memory = tree.tree_map(scratch, self.spec.scratch_shapes)
-        run = functools.partial(
-            self._step, fixed, inputs, in_tree, outputs, out_tree, memory
-        )
-        grid_.run(self.grid, run)
-        return tree.tree_unflatten(out_tree, [o.result() for o in outputs])
-
-    def _inputs(self, args: tuple[Any, ...]) -> tuple[list[_Operand], Any]:
-        leaves, in_tree = tree.tree_flatten(args)
-        specs = _specs_of("in_specs", self.spec.in_specs, args)
-        operands = [
-            _Operand(f"argument {i}", creation.asarray(x), s)
-            for i, (x, s) in enumerate(zip(leaves, specs, strict=True))
-        ]
-        return operands, in_tree
-
-    def _outputs(self, first: list[Any]) -> tuple[list[_Operand], Any]:
-        out_tree = tree.tree_structure(self.out_shapes)
-        out_specs = self.spec.out_specs
+        spec, n = self.spec, self.spec.num_scalar_prefetch
+        out_specs = spec.out_specs
         if not self.has_many and not _is_spec(out_specs):
             out_specs = (out_specs,)
-        specs = _specs_of("out_specs", out_specs, self.out_shapes)
-        operands = [
-            _Operand(f"result {i}", x, s)
-            for i, (x, s) in enumerate(zip(first, specs, strict=True))
-        ]
-        return operands, out_tree
+        fixed = tree.tree_map(lambda x: refs.new_ref(creation.asarray(x)), args[:n])
+        inputs = _Operands("argument", "in_specs", args[n:], spec.in_specs)
+        starting = tree.tree_unflatten(tree.tree_structure(self.out_shapes), first)
+        outputs = _Operands("result", "out_specs", starting, out_specs)
+        memory = tree.tree_map(new_scratch, spec.scratch_shapes)
+        named = memory if isinstance(memory, dict) else {}
+        scratch = () if named else tuple(memory)
 
-    def _first_values(self, args: list[Any], shapes: list[Any]) -> list[Any]:
+        def step(*position: Any) -> None:
+            where = (*position, *fixed)
+            blocks, _ = inputs.read(where)
+            outs, starts = outputs.read(where)
+            self._call_kernel((*fixed, *blocks, *outs, *scratch), named)
+            outputs.write(starts, outs)
+
+        grid_.run(self.grid, step)
+        return outputs.crop()
+
+    def _call_kernel(self, kernel_refs: Sequence[Any], named: dict[str, Any]) -> None:
+        out: Any = self.kernel(*kernel_refs, **named)
+        if out is not None:
+            raise ValueError(
+                f"pallas_call: the kernel {_name_of(self.kernel)} must return None, "
+                f"got a value of type {type(out).__name__}; write results to the refs "
+                "that follow those of the arguments"
+            )
+
+    def _begin_results(self, args: list[Any]) -> list[Any]:
         """What results hold before the first step."""
-        begun = {out: args[i] for i, out in self._checked_aliases(args, shapes)}
+        shapes = tree.tree_leaves(self.out_shapes)
+        self._check_aliases(args, shapes)
+        sources = {out: args[i] for i, out in self.aliases.items()}
         return [
-            creation.asarray(begun[i])
-            if i in begun
-            else unwritten(s.shape, dtypes.canonicalize_dtype(s.dtype))
+            creation.asarray(sources[i])
+            if i in sources
+            else new_unwritten(s.shape, dtypes.canonicalize_dtype(s.dtype))
             for i, s in enumerate(shapes)
         ]
 
-    def _checked_aliases(self, args: list[Any], shapes: list[Any]) -> list[Any]:
+    def _check_aliases(self, args: list[Any], shapes: list[Any]) -> None:
         for i, out in self.aliases.items():
             if not 0 <= i < len(args) or not 0 <= out < len(shapes):
                 raise ValueError(
@@ -283,40 +315,6 @@ class _Call:
                     f"got {i}: {out}, of {aval.short()} and shape "
                     f"{tuple(struct.shape)} of {struct.dtype}; remove the pair"
                 )
-        return list(self.aliases.items())
-
-    def _step(
-        self,
-        fixed: tuple[Any, ...],
-        inputs: list[_Operand],
-        in_tree: Any,
-        outputs: list[_Operand],
-        out_tree: Any,
-        memory: Any,
-        *position: Any,
-    ) -> None:
-        """One step: blocks are read, the kernel runs, and results are put back."""
-        where = (*position, *fixed)
-        blocks = [x.read(x.starts(where)) for x in inputs]
-        starts = [x.starts(where) for x in outputs]
-        outs = [x.read(at) for x, at in zip(outputs, starts, strict=True)]
-        named = memory if isinstance(memory, dict) else {}
-        more = () if named else tuple(memory)
-        returned = self.kernel(
-            *fixed,
-            *tree.tree_unflatten(in_tree, blocks),
-            *tree.tree_unflatten(out_tree, outs),
-            *more,
-            **named,
-        )
-        if returned is not None:
-            raise ValueError(
-                f"pallas_call: the kernel {_name_of(self.kernel)} must return None, "
-                f"got a value of type {type(returned).__name__}; write results to the "
-                "refs that follow those of the arguments"
-            )
-        for x, at, out in zip(outputs, starts, outs, strict=True):
-            x.write(at, out)
 
 
 def run_over_refs(
@@ -358,8 +356,8 @@ def pallas_call(
     For each position of the grid, the kernel is called with refs: of the blocks of the
     arguments, of the blocks of the results, and of memory of its own. It reads the
     former and writes the latter. On all platforms this is a loop that XLA compiles, so
-    a kernel computes what it would on an accelerator, but is not faster than the same
-    program without one. It may be transformed as any function may.
+    a kernel computes what it would on an accelerator, but more slowly than the same
+    function without blocks. It may be transformed as any function may.
 
     Args:
       kernel: takes refs, and returns None.

@@ -81,23 +81,16 @@ def loop(
     """
 
     def run(fun: Callable[..., PyTree]) -> PyTree:
-        # As many steps as begin below `upper`.
-        span: Any = upper - lower  # type: ignore[operator]
-        count = cdiv(span, step) if _differs(step, 1) else None
+        first: Any = lower
+        count = cdiv(upper - first, step)  # as many steps as begin below `upper`
 
         def body(i: Any, carry: Any) -> Any:
-            index = i if count is None else lower + i * step
+            index = first + i * step
             return fun(index) if init_carry is None else fun(index, carry)
 
-        if count is None:
-            return fori_loop(lower, upper, body, init_carry, unroll=unroll)
         return fori_loop(0, count, body, init_carry, unroll=unroll)
 
     return run
-
-
-def _differs(x: Any, number: int) -> bool:
-    return not isinstance(x, (int, np.integer)) or int(x) != number
 
 
 def run_scoped(
@@ -128,7 +121,7 @@ def run_scoped(
       >>> pl.pallas_call(kernel, x)(x)
       Array([0.25, 0.75], dtype=float32)
     """
-    own, named = tree.tree_map(calls.scratch, (types, kw_types))
+    own, named = tree.tree_map(calls.new_scratch, (types, kw_types))
     return f(*own, **named)
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import operator
+from collections.abc import Callable
 from typing import Any, Protocol
 
 from olympus._src.core import avals
@@ -28,32 +30,34 @@ def _place(what: str, ref: Any, index: Any = ...) -> tuple[Any, tuple[Any, ...]]
             f"{what}: a ref, or a part of one, is required, got a value of type "
             f"{type(ref).__name__}; pass ref.at[index]"
         )
+    return ref, _find_positions(what, _spell_out(what, index, ref.shape), ref.shape)
+
+
+def _spell_out(what: str, index: Any, shape: tuple[int, ...]) -> tuple[Any, ...]:
+    """An index with an entry for each axis."""
     index = index if isinstance(index, tuple) else (index,)
-    shape = ref.shape
-    if Ellipsis in [i for i in index if i is Ellipsis]:
-        at = next(i for i, x in enumerate(index) if x is Ellipsis)
-        missing = len(shape) - (len(index) - 1)
-        index = (*index[:at], *[slice(None)] * missing, *index[at + 1 :])
-    index = (*index, *[slice(None)] * (len(shape) - len(index)))
-    if len(index) != len(shape):
+    at = next((k for k, entry in enumerate(index) if entry is Ellipsis), len(index))
+    n_named = len(index) - (at < len(index))
+    if n_named > len(shape):
         raise IndexError(
-            f"{what}: the index must name at most {len(shape)} axes, got {len(index)}"
+            f"{what}: the index must name at most {len(shape)} axes, got {n_named}"
         )
-    return ref, _positions(what, index, shape)
+    whole = [slice(None)] * (len(shape) - n_named)
+    return (*index[:at], *whole, *index[at + 1 :])
 
 
-def _positions(
+def _find_positions(
     what: str, index: tuple[Any, ...], shape: tuple[int, ...]
 ) -> tuple[Any, ...]:
     """Each entry as positions; those of slices have axes of their own."""
     arrays = [i for i in index if _is_array(i)]
-    sliced = sum(isinstance(i, (slice, DynamicSlice)) for i in index)
-    if arrays and sliced and len(arrays) > 1:
+    has_slices = any(map(_is_slice, index))
+    if has_slices and len(arrays) > 1:
         raise NotImplementedError(
             f"{what}: several arrays of positions beside slices are not supported; "
             "write positions along all axes, as arrays that broadcast"
         )
-    if arrays and not sliced:
+    if arrays and not has_slices:
         return index
     ndims = [
         avals.aval_of(i).ndim if _is_array(i) else int(_is_slice(i)) for i in index
@@ -142,6 +146,14 @@ def store(
     whole[...] = held.at[places].set(val, mode="drop")
 
 
+# What `x.at[index]` has no method for.
+_BITWISE: dict[str, Callable[[Any, Any], Any]] = {
+    "and": operator.and_,
+    "or": operator.or_,
+    "xor": operator.xor,
+}
+
+
 class AtomicChange(Protocol):
     """A function that changes a part of a ref and returns what was there."""
 
@@ -173,7 +185,12 @@ def _atomic(name: str, neutral: Any) -> AtomicChange:
         if mask is not None:
             unchanged = old if neutral is None else creation.asarray(neutral, old.dtype)
             val = selection.where(mask, val, unchanged)
-        whole[...] = _changed(name, held, places, val)
+        at = held.at[places]
+        if name in _BITWISE:
+            whole[...] = at.set(_BITWISE[name](old, val), mode="drop")
+        else:
+            change_part = at.set if name == "xchg" else getattr(at, name)
+            whole[...] = change_part(val, mode="drop")
         return old
 
     change.__name__ = change.__qualname__ = f"atomic_{name}"
@@ -188,17 +205,6 @@ def _atomic(name: str, neutral: Any) -> AtomicChange:
       mask: booleans; where it is false nothing changes.
     """
     return change
-
-
-def _changed(name: str, held: Any, places: Any, val: Any) -> Any:
-    at = held.at[places]
-    if name == "xchg":
-        return at.set(val, mode="drop")
-    if name in ("add", "max", "min"):
-        return getattr(at, name)(val, mode="drop")
-    old = at.get(mode="fill", fill_value=0)
-    new = {"and": old.__and__, "or": old.__or__, "xor": old.__xor__}[name](val)
-    return at.set(new, mode="drop")
 
 
 atomic_add = _atomic("add", 0)

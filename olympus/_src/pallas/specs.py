@@ -10,21 +10,7 @@ import numpy as np
 
 from olympus._src.core import avals, dtypes
 from olympus._src.core.array_type import ArrayLike, DTypeLike, PyTree
-
-
-class Record:
-    """Named values, equal where all of them are."""
-
-    def __eq__(self, other: object) -> bool:
-        return type(other) is type(self) and vars(other) == vars(self)
-
-    def __hash__(self) -> int:
-        return hash((type(self), *vars(self).values()))
-
-    def __repr__(self) -> str:
-        fields = ", ".join([f"{name}={value!r}" for name, value in vars(self).items()])
-        return f"{type(self).__name__}({fields})"
-
+from olympus._src.foundation.records import Record
 
 # The sizes of a grid's axes, or the only one; arrays are known when a program runs.
 Grid = int | ArrayLike | Sequence[int | ArrayLike]

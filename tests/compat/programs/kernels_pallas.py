@@ -58,17 +58,17 @@ for by in (lambda: pl.program_id(0), lambda: pl.program_id(1), lambda: pl.num_pr
     print(call(functools.partial(fill, by=by), Type((2, 3, 2), jnp.int32), grid=(2, 3), out_specs=spec).tolist())
 
 
-def windows(x, out):
+def copy_window(x, out):
     out[...] = x[...]
 
 
 for padding in ((0, 0), (1, 2)):
     spec = pl.BlockSpec((pl.Element(4, padding),), lambda i: (2 * i,))
     out = pl.BlockSpec((None, 4), lambda i: (i, 0))
-    print(call(windows, Type((3, 4), jnp.float32), jnp.arange(8.0), grid=(3,), in_specs=[spec], out_specs=out))
+    print(call(copy_window, Type((3, 4), jnp.float32), jnp.arange(8.0), grid=(3,), in_specs=[spec], out_specs=out))
 
 
-def running(x, out, total):
+def add_up(x, out, total):
     @pl.when(pl.program_id(0) == 0)
     def _():
         total[...] = jnp.zeros_like(total)
@@ -79,17 +79,17 @@ def running(x, out, total):
 
 one = pl.BlockSpec((1, 3), lambda i: (i, 0))
 table = jnp.arange(12.0).reshape(4, 3)
-print(call(running, Type((4, 3), jnp.float32), table, grid=(4,), in_specs=[one], out_specs=one, scratch_shapes=[pltpu.VMEM((1, 3), jnp.float32)]))
+print(call(add_up, Type((4, 3), jnp.float32), table, grid=(4,), in_specs=[one], out_specs=one, scratch_shapes=[pltpu.VMEM((1, 3), jnp.float32)]))
 print(call(lambda x, out: out.__setitem__(0, x[1]), Type((3,), jnp.float32), jnp.arange(3.0), input_output_aliases={0: 0}))
 
 spec = pltpu.PrefetchScalarGridSpec(num_scalar_prefetch=1, grid=(3,), in_specs=[pl.BlockSpec((1, 3), lambda i, order: (order[i], 0))], out_specs=pl.BlockSpec((1, 3), lambda i, order: (i, 0)))
 
 
-def gathered(order, x, out):
+def gather_rows(order, x, out):
     out[...] = x[...] * 10 + order[pl.program_id(0)].astype(jnp.float32)
 
 
-print(pl.pallas_call(gathered, out_shape=Type((3, 3), jnp.float32), grid_spec=spec, interpret=True)(jnp.array([3, 0, 3]), table))
+print(pl.pallas_call(gather_rows, out_shape=Type((3, 3), jnp.float32), grid_spec=spec, interpret=True)(jnp.array([3, 0, 3]), table))
 
 
 def tree_kernel(arrays, scale, out):
@@ -101,7 +101,7 @@ print(call(tree_kernel, {"sum": Type((3,), jnp.float32), "first": Type((), jnp.f
 print(call(lambda a, b: (a.__setitem__(..., jnp.ones(2)), b.__setitem__(..., jnp.zeros(1)))[2:] or None, [Type((2,), jnp.float32), Type((1,), jnp.float32)]))
 
 
-def looped(x, out):
+def run_loop(x, out):
     @pl.loop(0, 6, step=2)
     def _(i):
         out[i] = x[i]
@@ -114,35 +114,35 @@ def looped(x, out):
     pl.run_scoped(body, pltpu.VMEM((6,), jnp.float32))
 
 
-print(call(looped, Type((6,), jnp.float32), jnp.arange(6.0)))
+print(call(run_loop, Type((6,), jnp.float32), jnp.arange(6.0)))
 
 
-def copied(x, out, done):
+def copy_parts(x, out, done):
     work = pltpu.make_async_copy(x.at[pl.ds(2, 4)], out.at[pl.ds(0, 4)], done)
     work.start()
     work.wait()
     pltpu.sync_copy(x.at[pl.ds(0, 2)], out.at[pl.ds(4, 2)])
 
 
-print(call(copied, Type((6,), jnp.float32), jnp.arange(6.0), scratch_shapes=[pltpu.SemaphoreType.DMA]))
+print(call(copy_parts, Type((6,), jnp.float32), jnp.arange(6.0), scratch_shapes=[pltpu.SemaphoreType.DMA]))
 
 
-def masked(x, count, out):
+def add_below_count(x, count, out):
     at = pl.ds(4 * pl.program_id(0), 4)
     mask = 4 * pl.program_id(0) + jnp.arange(4) < count[0]
     value = plt.load(x.at[at], mask=mask, other=-1.0)
     plt.store(out.at[at], value + 1, mask=mask)
 
 
-print(call(masked, Type((6,), jnp.float32), jnp.arange(6.0), jnp.array([6]), grid=(2,), input_output_aliases={0: 0}))
+print(call(add_below_count, Type((6,), jnp.float32), jnp.arange(6.0), jnp.array([6]), grid=(2,), input_output_aliases={0: 0}))
 
 
-def counted(x, out, old):
+def count_places(x, out, old):
     out[...] = jnp.zeros_like(out)
     old[...] = plt.atomic_add(out, x[...], jnp.ones(x.shape, jnp.int32))
     plt.atomic_max(out, pl.ds(0, 2), jnp.full(2, 2))
 
 
-print(call(counted, (Type((4,), jnp.int32), Type((3,), jnp.int32)), jnp.array([1, 1, 3])))
+print(call(count_places, (Type((4,), jnp.int32), Type((3,), jnp.int32)), jnp.array([1, 1, 3])))
 print(call(lambda x, out: out.__setitem__(..., plt.dot(x[...], x[...], trans_b=True)), Type((2, 2), jnp.float32), jnp.arange(8.0).reshape(2, 4)))
 print(pl.cdiv(7, 2), pl.next_power_of_2(9), pl.align_to(9, 8), pl.strides_from_shape((2, 3, 4)), pl.Blocked(3), pl.Element(2), pl.MemorySpace.ANY)
