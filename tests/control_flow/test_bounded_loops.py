@@ -397,6 +397,7 @@ def test_checks_inside_a_bounded_loop_and_its_gradient():
         assert checkify.checkify(g)(120.0)[0].get() is None
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("steps", [(2, 1), (1, 2), (0, 3), (3, 3)])
 def test_mapped_branches_with_loops_of_their_own_bounds(steps):
     """The count of one branch's loop is no count of the other's (it came to it)."""

@@ -110,6 +110,7 @@ def is_record(node):
     return name in {"p", "prim", "primitive"} or name.endswith("_p")
 
 
+@pytest.mark.slow
 def test_records_are_whole_when_they_are_made():
     """No file writes to a record but the tables of libraries, by `set_rule`."""
     writing = set()

@@ -144,6 +144,7 @@ def test_eager_misses_are_logged_with_their_line(caplog):
     assert "the shape of x changed from [21] to [22]" in caplog.text
 
 
+@pytest.mark.slow
 def test_memory_is_bounded():
     def make(k):
         return lambda x: x * k

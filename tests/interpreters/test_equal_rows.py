@@ -363,6 +363,7 @@ def run(program, x):
     return join(outs), jnp.stack(inner), *([] if kept is None else [inner[kept]])
 
 
+@pytest.mark.slow
 @settings(max_examples=40, deadline=None)
 @given(programs())
 def test_any_program(program):

@@ -162,6 +162,7 @@ def test_functions_of_one_array(name):
     assert any(results)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", BINARY)
 def test_functions_of_two_arrays(name):
     results = []
@@ -172,6 +173,7 @@ def test_functions_of_two_arrays(name):
     assert any(results)
 
 
+@pytest.mark.slow
 def test_wide_numbers():
     with olympus.enable_x64(True):
         x = jnp.asarray(

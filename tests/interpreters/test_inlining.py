@@ -222,6 +222,7 @@ def test_older_compilers_keep_barriers_in_what_is_called(name):
     assert lowered._lowered.has_barriers
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_results_are_those_without_jit(name):
     f = PROGRAMS[name]

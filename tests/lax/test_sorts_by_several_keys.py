@@ -32,6 +32,7 @@ def as_rank(key):
     return np.array([order.get(v, len(order)) for v in wide.ravel()]).reshape(key.shape)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n", [7, 200, 700])
 @pytest.mark.parametrize("num_keys", [2, 3, 4])
 def test_orders(n, num_keys):

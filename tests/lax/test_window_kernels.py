@@ -127,6 +127,7 @@ def test_not_a_number_in_a_window_is_its_maximum():
     assert got.sum() == 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("low", range(4))
 @pytest.mark.parametrize("high", range(4))
 def test_windows_at_the_end_of_an_array_hold_the_same_bits(low, high):

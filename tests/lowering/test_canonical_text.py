@@ -57,6 +57,7 @@ def of_replay():
                 continue  # those that are to be refused
 
 
+@pytest.mark.slow
 def test_replayed_programs():
     texts = list(of_replay())
     printed = [modules.canonical_text(text) for text in texts]

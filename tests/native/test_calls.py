@@ -280,7 +280,7 @@ def test_registered_classes_that_fail():
     assert f(Broken()) == 1
 
 
-def test_a_class_that_empties_the_dict_that_it_is_in():
+def test_a_class_that_empties_the_dict_that_it_is_in(few_objects):
     class Emptying:
         def __init__(self, x):
             self.x = x

@@ -897,6 +897,7 @@ def test_threads_that_run_donate_and_delete():
     assert not wrong
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(
     os.environ.get("PYTHONMALLOC") == "malloc", reason="lists of free objects differ"
 )

@@ -49,6 +49,7 @@ def test_a_short_sequence_has_the_result_of_itself_alone():
     np.testing.assert_allclose(c[:, 0], alone[2][:, 0], rtol=1e-5, atol=1e-7)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("both", [False, True])
 def test_the_two_halves_of_the_derivative(both):
     n = 2 if both else 1

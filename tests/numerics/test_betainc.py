@@ -21,6 +21,7 @@ PLACES = MEANS + SPREAD * np.sqrt(MEANS * (1 - MEANS) / (A + B))
 INSIDE = (PLACES > 0) & (PLACES < 1 - 1e-7)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("dtype", "tolerance"), [("float32", 2e-5), ("float64", 1e-9)])
 def test_values_of_all_sizes(dtype, tolerance):
     """Loops ended too soon, and logarithms of gamma functions cancelled."""
@@ -84,6 +85,7 @@ def _rows():
             yield dtype, *map(float, where), tuple(map(float, values.split()))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("dtype", "a", "b", "x", "want"), list(_rows()))
 def test_values_and_slopes_are_exact(dtype, a, b, x, want):
     with config.enable_x64(True):

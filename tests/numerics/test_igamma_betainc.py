@@ -36,6 +36,7 @@ LARGE = np.array([4.9e4, 5e4, 1e6, 1e8, 1e12])[:, None] * np.ones(4)
 SPREADS = np.array([-3, -1, 0, 2]) * np.ones((5, 1))  # from the mean
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("dtype", "tolerance"), [("float32", 1e-4), ("float64", 1e-9)])
 def test_large_shapes_need_no_steps(dtype, tolerance):
     """Loops of 2000 steps ended before they had converged."""
@@ -53,6 +54,7 @@ def test_large_shapes_need_no_steps(dtype, tolerance):
             np.testing.assert_allclose(got, want, rtol=tolerance, atol=1e-30)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("dtype", "tolerance"), [("float32", 1e-4), ("float64", 1e-9)])
 def test_densities_of_large_shapes(dtype, tolerance):
     with config.enable_x64(True):
@@ -69,6 +71,7 @@ def test_densities_of_large_shapes(dtype, tolerance):
         np.testing.assert_allclose(got, want, rtol=tolerance)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("dtype", "tolerance"), [("float32", 2e-5), ("float64", 1e-9)])
 @pytest.mark.parametrize("side", [0.97, 1.03])
 def test_slopes_below_the_expansion(dtype, tolerance, side):
@@ -90,6 +93,7 @@ def test_slopes_below_the_expansion(dtype, tolerance, side):
         )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 def test_slopes_of_large_variates_are_those_of_their_expansion(dtype):
     """A variate is a + z sqrt(a) + (z^2 - 1) / 3 + ..., by Cornish and Fisher."""

@@ -130,6 +130,7 @@ def test_linspace_of_traced_ends_begins_and_ends_with_them(low, high):
     np.testing.assert_array_equal(values[jnp.array([0, -1])], np.float32([low, high]))
 
 
+@pytest.mark.slow
 def test_linspace_of_the_largest_floats_is_finite():
     largest = np.finfo(np.float32).max
     for num in range(2, 60):

@@ -15,6 +15,7 @@ def values(dtype, n=N):
     return x, np.asarray(x).astype("float64")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n", [3, 999, 3001, N])
 def test_quantiles_are_those_of_wide_floats(dtype, n):
     x, wide = values(dtype, n)

@@ -461,6 +461,7 @@ def test_one_uniform_number_takes_the_axes_of_its_bounds():
         random.uniform(key, (), np.float32, np.zeros(2), 1)
 
 
+@pytest.mark.slow
 def test_binomial_numbers_of_endless_trials_end():
     """Where no trial or each one succeeds, none was ever accepted."""
     n = jnp.array([jnp.inf, jnp.inf, jnp.inf, 5.0])

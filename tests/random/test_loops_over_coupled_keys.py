@@ -39,6 +39,7 @@ def _binomial(key, n, p):
     return random.binomial(key, n, p)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("counts", COUNTS.values(), ids=COUNTS)
 @pytest.mark.parametrize("impl", GENERATORS)
 def test_mapped_binomial_numbers_end_in_their_range(impl, counts):

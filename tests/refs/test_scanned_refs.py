@@ -89,6 +89,7 @@ def square_sines(x):
     return (onp.sin(x * onp.arange(3.0)) ** 2).sum() ** 2
 
 
+@pytest.mark.slow
 def test_transformations_of_scans_over_refs():
     xs = np.linspace(0.2, 0.9, 4)
     np.testing.assert_allclose(square_rows(0.7), square_sines(0.7), rtol=1e-6)

@@ -230,6 +230,7 @@ def test_against_the_same_without_refs(pair, name):
         np.testing.assert_allclose(a, b, rtol=2e-5, atol=1e-5)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("pair", PAIRS, ids=[f.__name__ for f, _ in PAIRS])
 def test_mapped(pair):
     points = onp.stack([POINT, -POINT, 0.5 * POINT])

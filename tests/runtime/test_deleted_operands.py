@@ -52,6 +52,7 @@ def test_views_outlive_arrays_that_are_deleted_or_donated(dtype, read, end):
     np.testing.assert_array_equal(view, want)
 
 
+@pytest.mark.slow
 def test_live_arrays_hold_nothing_that_another_thread_is_making():
     # Python refuses to let tuples grow that somebody else holds.
     stop, errors = threading.Event(), []

@@ -97,6 +97,7 @@ def test_one_factor_for_a_stack_of_right_sides():
     close(linalg.lu_solve(linalg.lu_factor(twice), b)[1], np.linalg.solve(H.real, b))
 
 
+@pytest.mark.slow
 def test_eigenvectors_of_pairs_of_matrices():
     for kind, left, right, norm in (
         (1, H, P, P),
@@ -226,6 +227,7 @@ def test_functions_of_matrices():
     )
 
 
+@pytest.mark.slow
 def test_matrices_of_a_stack_are_squared_as_often_as_each_needs():
     stack = np.stack([0.001 * A, A, 40 * A])
     for whole in (linalg.expm(stack), olympus.vmap(linalg.expm)(stack)):

@@ -61,6 +61,7 @@ def test_log_gamma_everywhere(dtype):
         assert np.isnan(lax.lgamma(jnp.asarray(np.nan, dtype)))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("fun", [special.betaln, special.beta])
 def test_slopes_of_beta_functions_of_unequal_arguments(fun):
     rng = np.random.default_rng(0)

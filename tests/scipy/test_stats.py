@@ -179,6 +179,7 @@ def test_arguments_broadcast_and_are_promoted():
     assert stats.expon.pdf(1).weak_type
 
 
+@pytest.mark.slow
 def test_one_program_for_a_call_and_the_same_values_within_jit_and_vmap():
     x = np.linspace(0.1, 2, 5, dtype=np.float32)
     for function in (stats.beta.logpdf, stats.pareto.sf):
@@ -227,6 +228,7 @@ def _of_large(n):
     }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", sorted(_of_large(1.0)))
 def test_densities_of_large_parameters(name):
     """Logarithms of gamma functions have no digits of them in float32."""

@@ -182,6 +182,7 @@ def test_elementwise_sums_and_products_of_booleans():
         sparse.sparsify(jnp.bitwise_and)(integers, integers)
 
 
+@pytest.mark.slow
 def test_products_of_booleans():
     indices = np.array([[0, 1], [0, 1], [2, 2], [1, 0], [3, 3]])  # the last is padding
     data = np.array([True, True, False, True, True])

@@ -48,10 +48,15 @@ def _imports(node, in_function, for_types):
             yield child, in_function, for_types
         elif isinstance(child, (ast.FunctionDef, ast.AsyncFunctionDef)):
             yield from _imports(child, True, for_types)
-        elif isinstance(child, ast.If) and "TYPE_CHECKING" in ast.unparse(child.test):
+        elif isinstance(child, ast.If) and _asks_for_types(child.test):
             yield from _imports(child, in_function, True)
         elif not isinstance(child, ast.expr):  # expressions hold none
             yield from _imports(child, in_function, for_types)
+
+
+def _asks_for_types(test):
+    name = getattr(test, "id", None) or getattr(test, "attr", "")
+    return name.endswith("TYPE_CHECKING")  # also where it is imported as a private name
 
 
 def imported_modules(node):
