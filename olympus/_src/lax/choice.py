@@ -441,7 +441,7 @@ def _number_as(x: Any, dtype: Any) -> Any:
     if isinstance(x, float) and dtypes.issubdtype(dtype, np.integer):
         info = dtypes.iinfo(dtype)
         x = 0 if x != x else int(min(max(x, info.min), info.max))
-    return np.asarray(x).astype(dtype)[()]
+    return families.number_of(np.asarray(x).astype(dtype), dtype)
 
 
 def integer_as(x: int, dtype: Any) -> Any:
@@ -463,7 +463,7 @@ def _holds(dtype: Any, x: int) -> bool:
 def size_value(size: Any, dtype: Any) -> Any:
     """The size of an axis as a scalar of a dtype, known or not."""
     if type(size) is int:
-        return np.asarray(size, dtype)[()]
+        return families.number_of(size, dtype)
     return convert(size.dimension_as_value(), dtype)
 
 

@@ -16,6 +16,7 @@ from olympus._src.core import primitive as primitive_
 from olympus._src.core.primitive import Cost, Exact, Primitive, Remade, takes_primitive
 from olympus._src.core.symbolic_values import Linear, Zero
 from olympus._src.core.trace import current
+from olympus._src.foundation import config
 from olympus._src.lax import sharding_rules
 from olympus._src.lax.power_series import linear_series
 from olympus._src.lax.precision import accuracy_text
@@ -801,7 +802,14 @@ def scalar_of(aval: Any, value: Any) -> Any:
 
 def number_of(value: Any, dtype: Any) -> Any:
     """A number of a dtype, never weak, which traces to a literal."""
-    return np.asarray(value, dtype)[()]
+    number = np.asarray(value, dtype)[()]
+    if number.itemsize < 8 or dtypes.canonicalize_dtype(number.dtype) == number.dtype:
+        return number
+    # Beside arrays that were made with 64 bits, though numbers have 32 at most now.
+    with config.enable_x64(True):
+        return broadcast_in_dim_p.bind(
+            number, shape=(), broadcast_dimensions=(), sharding=None
+        )
 
 
 def scalar_like(x: Any, value: Any) -> Any:
@@ -813,6 +821,11 @@ def full_like(x: Any, value: Any) -> Any:
     """An array of x's type filled with a number."""
     aval = avals.aval_of(x)
     return broadcast_to_shape(scalar_of(aval, value), aval.shape, aval.explicit)
+
+
+def filled(shape: tuple[int, ...], value: Any, dtype: Any) -> Any:
+    """An array of a dtype filled with a number; 64 bits are kept where they are off."""
+    return broadcast_to_shape(number_of(value, dtype), shape)
 
 
 def broadcast_to_shape(x: Any, shape: tuple[int, ...], explicit: Any = None) -> Any:

@@ -625,7 +625,7 @@ def index_take(src: ArrayLike, idxs: Arrays, axes: Sequence[int]) -> Array:
         dtype = avals.aval_of(index).dtype
         size = elementwise.size_value(aval.shape[axis], dtype)
         wrapped = elementwise.select(
-            elementwise.lt(index, dtype.type(0)),
+            elementwise.lt(index, families.number_of(0, dtype)),
             elementwise.add(index, size),
             index,
         )

@@ -17,6 +17,7 @@ from olympus._src.core.sizes import is_constant_shape
 from olympus._src.lax import (
     concatenation,
     elementwise,
+    families,
     gather,
     scatter,
     scatter_functions,
@@ -64,7 +65,7 @@ def _starts(indices: Any, axes: Sequence[int], rank: int) -> list[Any]:
     """A scalar for each axis of the operand, from one index vector."""
     aval = avals.aval_of(indices)
     row = shaping.reshape(indices, (len(axes),))
-    starts = [aval.dtype.type(0)] * rank
+    starts = [families.number_of(0, aval.dtype)] * rank
     for k, axis in enumerate(axes):
         starts[axis] = concatenation.index_in_dim(row, k, keepdims=False)
     return starts
@@ -106,8 +107,8 @@ def slice_instead(
         window = slicing.dynamic_slice_p.bind(x, *starts, slice_sizes=slice_sizes)
         if is_inside is not None:
             fill = gather.fill_of(fill_value, window.dtype)
-            fill = shaping.full(slice_sizes, fill, window.dtype)
-            window = elementwise.select(is_inside, window, fill)
+            outside = families.filled(slice_sizes, fill, window.dtype)
+            window = elementwise.select(is_inside, window, outside)
         return shaping.reshape(window, tuple(shape))
 
     return read
@@ -170,7 +171,9 @@ def _move_inside(
     is_inside = None
     for axis, end in zip(axes, last, strict=True):
         start = starts[axis]
-        moved[axis] = elementwise.clamp_p.bind(end * 0, start, end)
+        dtype = avals.aval_of(start).dtype
+        low, high = families.number_of(0, dtype), families.number_of(end, dtype)
+        moved[axis] = elementwise.clamp_p.bind(low, start, high)
         same = elementwise.eq(start, moved[axis])
         is_inside = (
             same if is_inside is None else elementwise.and_p.bind(is_inside, same)

@@ -225,5 +225,6 @@ def _one_hot(x: Any, *, count: int, axis: int, dtype: Any) -> Any:
     shape = (*aval.shape[:axis], count, *aval.shape[axis:])
     axes = tuple([i for i in range(len(shape)) if i != axis])
     positions = shaping.broadcast_in_dim(x, shape, axes)
-    classes = shaping.broadcasted_iota(aval.dtype, shape, axis)
-    return lax.convert(lax.eq(positions, classes), dtype)
+    wanted = aval.dtype  # of 64 bits too where they are off, which `iota` narrows
+    classes = shaping.broadcasted_iota(dtypes.canonicalize_dtype(wanted), shape, axis)
+    return lax.convert(lax.eq(positions, lax.convert(classes, wanted)), dtype)

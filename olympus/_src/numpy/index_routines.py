@@ -23,7 +23,7 @@ from olympus._src.core.sizes import is_symbolic, maximum, non_negative
 from olympus._src.interpreters import concrete_arrays, evaluate
 from olympus._src.interpreters.direct_calls import direct
 from olympus._src.lax import elementwise as lax
-from olympus._src.lax import gather, shaping
+from olympus._src.lax import families, gather, shaping
 from olympus._src.lax import sizes as sizes_
 from olympus._src.numpy import (
     at,
@@ -154,7 +154,7 @@ def _take(
 def _wrap_indices(indices: Any, length: int) -> Any:
     """Positions within one turn; negative ones then count from the end."""
     indices = index_parsing.index_dtype(indices, length)
-    return lax.rem(indices, aval_of(indices).dtype.type(max(length, 1)))
+    return lax.rem(indices, families.number_of(max(length, 1), aval_of(indices).dtype))
 
 
 @direct("_take_along", 2)
@@ -397,7 +397,8 @@ def _unravel(indices: Any, *, shape: tuple[int, ...]) -> Any:
     )
     wide = aval_of(flat).dtype
     flat = lax.min_(
-        lax.max_(flat, wide.type(0)), lax.size_value(non_negative(total - 1), wide)
+        lax.max_(flat, families.number_of(0, wide)),
+        lax.size_value(non_negative(total - 1), wide),
     )
     outs = []
     for size in reversed(shape):

@@ -285,9 +285,9 @@ def position(i: Any, size: int, entry: Any) -> Any:
     i = index_parsing.index_dtype(i, size)
     if len(entry) > 2 or not signed:
         return i
-    kind = avals.aval_of(i).dtype.type
-    wrapped = lax.add(i, lax.size_value(size, np.dtype(kind)))
-    return lax.select_n(lax.lt(i, kind(0)), i, wrapped)
+    kind = avals.aval_of(i).dtype
+    wrapped = lax.add(i, lax.size_value(size, kind))
+    return lax.select_n(lax.lt(i, families.number_of(0, kind)), i, wrapped)
 
 
 def one_dtype(numbers: list[Any]) -> list[Any]:

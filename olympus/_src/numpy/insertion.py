@@ -12,7 +12,7 @@ from olympus._src.core.array_type import Array, ArrayLike, Axes, Axis
 from olympus._src.core.sizes import is_symbolic, slice_positions
 from olympus._src.foundation import errors
 from olympus._src.interpreters import concrete_arrays
-from olympus._src.lax import concatenation, shaping
+from olympus._src.lax import concatenation, families, shaping
 from olympus._src.lax import elementwise as lax
 from olympus._src.lax import sizes as sizes_
 from olympus._src.numpy import (
@@ -306,14 +306,13 @@ def put(
     if not n or not aval_of(ind).size or not aval_of(v).size:
         return x
     kind = aval_of(ind).dtype
+    zero = families.number_of(0, kind)
     if mode == "wrap":
         count = lax.size_value(n, kind)
         remainder = lax.rem(ind, count)
-        ind = lax.select(
-            lax.lt(remainder, kind.type(0)), lax.add(remainder, count), remainder
-        )
+        ind = lax.select(lax.lt(remainder, zero), lax.add(remainder, count), remainder)
     elif mode == "clip":  # here a negative position is out of range, as in NumPy
-        ind = lax.min_(lax.max_(ind, kind.type(0)), lax.size_value(n - 1, kind))
+        ind = lax.min_(lax.max_(ind, zero), lax.size_value(n - 1, kind))
     elif mode is not None:
         raise ValueError(
             f"mode should be one of 'wrap' or 'clip'; numpy.put got {mode!r}"

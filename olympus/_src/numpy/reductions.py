@@ -146,8 +146,10 @@ def _mask_elements(name: str, x: Any, where: Any, initial: Any, identity: Any) -
             "to use a where mask one has to specify 'initial'"
         )
     dtype = aval_of(x).dtype
-    fill = identity(dtype) if identity is not None else initial
-    fill = promotion.cast(fill, dtype, False)
+    if identity is not None:
+        fill = families.number_of(identity(dtype), dtype)
+    else:
+        fill = promotion.cast(initial, dtype, False)
     shape = promotion.result_shape(name, [aval_of(x).shape, aval_of(mask).shape])
     x, mask = (promotion.full_shape(v, shape) for v in (x, mask))
     return lax.select(mask, x, promotion.full_shape(fill, shape))
@@ -660,12 +662,10 @@ def _count_of(
 
 def _mean_dtypes(name: str, x: Any, dtype: Any) -> tuple[Any, Any]:
     """The dtype of the result and that of the work."""
-    kind = aval_of(x).dtype
-    kind = (
-        dtypes.to_inexact_dtype(kind)
-        if dtype is None
-        else dtypes.check_user_dtype(dtype, name)
-    )
+    if dtype is not None:
+        kind = dtypes.check_user_dtype(dtype, name)
+    else:
+        kind = dtypes.canonicalize_dtype(dtypes.to_inexact_dtype(aval_of(x).dtype))
     return kind, dtypes.at_least_single(kind)
 
 
@@ -784,7 +784,7 @@ def _variance_dtypes(dtype: Any, asked: Any) -> tuple[Any, Any]:
       dtype: of the array.
       asked: the caller's, or None.
     """
-    own = dtypes.to_inexact_dtype(dtype)
+    own = dtypes.canonicalize_dtype(dtypes.to_inexact_dtype(dtype))
     if asked is None:
         return dtypes.at_least_single(own), dtypes.real_dtype(own)
     kind = dtypes.check_user_dtype(asked, "var")

@@ -144,7 +144,8 @@ def _combine_segments(
         bucket_of = lax.div(step, families.scalar_like(step, bucket))
         index = concatenation.concatenate([bucket_of, index], 1)
         lead = (-(-rows // bucket), segments)
-    start = shaping.full((*lead, *row_shape), kind.empty(aval.dtype), aval.dtype)
+    empty = kind.empty(aval.dtype)
+    start = families.filled((*lead, *row_shape), empty, aval.dtype)
     out = kind.combine(
         start,
         index,

@@ -362,7 +362,9 @@ def _categorical(
     aval = avals.aval_of(logits)
     drawn = list(shape)
     drawn.insert(prefix + axis, aval.shape[axis])
-    noise = draw_gumbel(key, tuple(drawn), aval.dtype, high)
+    dtype = dtypes.canonicalize_dtype(aval.dtype)
+    noise = draw_gumbel(key, tuple(drawn), dtype, high)
+    logits = ew.convert(logits, dtype)
     scores = ew.add(noise, arguments.spread(logits, tuple(drawn)))
     return reductions.argmax(scores, prefix + axis, dtypes.canonicalize_dtype(int))
 

@@ -134,7 +134,7 @@ def draw_uniform(
     width = 8 if info.nmant < 8 else info.bits
     uint = np.dtype(f"uint{info.bits}")
     raw = as_dtype(draw_bits(key, width, shape), uint)
-    one = np.asarray(1.0, dtype).view(uint)[()]
+    one = number(np.asarray(1.0, dtype).view(uint), uint)
     mantissa = ew.shift_right_logical(raw, number(width - info.nmant, uint))
     floats = shaping.bitcast_convert_type(ew.bitwise_or(mantissa, one), dtype)
     floats = ew.sub(floats, number(1.0, dtype))

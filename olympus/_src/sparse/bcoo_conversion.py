@@ -121,7 +121,7 @@ bcoo_extract_p = SparsePrimitive(
 def mark_stored(mat: Any, n_batch: int, n_dense: int) -> Any:
     """Where blocks of a dense array have an element that is not zero."""
     aval = aval_of(mat)
-    mask = elementwise.ne(mat, shaping.full(aval.shape, 0, aval.dtype))
+    mask = elementwise.ne(mat, families.full_like(mat, 0))
     dense = tuple(range(aval.ndim - n_dense, aval.ndim))
     return reductions.reduce_or(mask, dense) if dense else mask
 

@@ -17,6 +17,7 @@ from olympus._src.lax import (
     concatenation,
     cumulative,
     elementwise,
+    families,
     gather,
     reductions,
     scatter_functions,
@@ -148,7 +149,7 @@ def add_rows(updates: Any, indices: Any, shape: Sequence[int]) -> Any:
     k = len(shape)
     if not k:
         return sum_axes(updates, (0,))
-    zeros = shaping.full((*shape, *row), 0, aval.dtype)
+    zeros = families.filled((*shape, *row), 0, aval.dtype)
     if not aval.size or not aval_of(zeros).size:
         return zeros
     numbers = ScatterDimensionNumbers(
