@@ -183,6 +183,15 @@ def test_dtypes():
         assert (sign.dtype, size.dtype) == (c64, f32)
 
 
+@pytest.mark.parametrize("p", [None, 2, 1, -1, np.inf, "fro"])
+def test_singular_matrices_have_the_condition_number_infinity(p):
+    stack = np.stack([np.zeros((2, 2)), [[1.0, 2.0], [3.0, np.nan]], np.eye(2)])
+    got = np.asarray(jnp.linalg.cond(stack.astype("float32"), p))
+    assert np.isposinf(got[0])
+    assert np.isnan(got[1])
+    np.testing.assert_allclose(got[2], np.linalg.cond(np.eye(2), p), rtol=1e-6)
+
+
 @pytest.mark.parametrize(
     ("call", "message"),
     [

@@ -329,12 +329,19 @@ def _cond(x: Any, *, p: Any) -> Any:
     (x,) = promotion.promote_inexact(x)
     if p not in (None, 2, -2):
         of_inverse = norm(linear_systems.inv(x), p, (-2, -1))
-        return arithmetic.multiply(norm(x, p, (-2, -1)), of_inverse)
-    values = decompositions.svdvals(x)
-    largest, smallest = values[..., 0], values[..., -1]
-    if p == -2:
-        largest, smallest = smallest, largest
-    return arithmetic.true_divide(largest, smallest)
+        number = arithmetic.multiply(norm(x, p, (-2, -1)), of_inverse)
+    else:
+        values = decompositions.svdvals(x)
+        largest, smallest = values[..., 0], values[..., -1]
+        if p == -2:
+            largest, smallest = smallest, largest
+        number = arithmetic.true_divide(largest, smallest)
+    # The inverse of a singular matrix is NaN, and so is 0 / 0.
+    singular = lax.bitwise_and(
+        logic.isnan(number),
+        logic.logical_not(reductions.any(logic.isnan(x), axis=(-2, -1))),
+    )
+    return selection.where(singular, np.inf, number)
 
 
 def vector_norm(
