@@ -298,6 +298,13 @@ MAPPED = {
 }
 
 
+@pytest.mark.parametrize("shape", [(0, 0), (2, 0, 0)])
+def test_hessenberg_of_empty_matrices(shape):
+    form, q = linalg.hessenberg(np.zeros(shape, "float32"), calc_q=True)
+    assert form.shape == q.shape == shape
+    assert form.dtype == q.dtype == np.float32
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("name", MAPPED)
 def test_stacks_and_maps_are_loops(name):

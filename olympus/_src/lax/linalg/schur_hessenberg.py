@@ -117,11 +117,8 @@ def schur(
 
 def _hessenberg_abstract(x: Any) -> Any:
     matrices.check_matrices("hessenberg", x, square=True)
-    if not x.shape[-1]:
-        raise ValueError(
-            f"lax.linalg.hessenberg: matrices must not be empty, got {x.short()}"
-        )
-    return ShapedArray(x.shape, x.dtype), matrices.vector_aval(x, x.shape[-1] - 1)
+    scales = matrices.vector_aval(x, max(x.shape[-1] - 1, 0))
+    return ShapedArray(x.shape, x.dtype), scales
 
 
 def _hessenberg_lower(ctx: Any, x: str) -> list[str]:
@@ -157,7 +154,7 @@ def hessenberg(a: Matrices) -> list[Array]:
     """Hessenberg's form H of square matrices, with `a = Q H Q^H`.
 
     Args:
-      a: square matrices [..., n, n], floating or complex, not empty.
+      a: square matrices [..., n, n], floating or complex.
 
     Returns:
       One array [..., n, n] that holds H on, above and just below the diagonal, and
@@ -165,7 +162,7 @@ def hessenberg(a: Matrices) -> list[Array]:
       these, see `householder_product`.
 
     Raises:
-      ValueError: the last two axes have different sizes, or size 0.
+      ValueError: the last two axes have different sizes.
       TypeError: the dtype is of the wrong kind.
 
     Source: LAPACK, gehrd.
