@@ -132,6 +132,15 @@ def test_axes_of_spectra():
     close(signal.welch(Z.T, nperseg=8, axis=0), reference.welch(Z.T, nperseg=8, axis=0))
 
 
+@pytest.mark.parametrize("shape", [(0,), (3, 0), (0, 4)])
+@pytest.mark.parametrize("dtype", ["float32", "complex64", "int32"])
+def test_stft_of_nothing_has_its_shape_as_in_scipy(shape, dtype):
+    got = signal.stft(np.zeros(shape, dtype), nperseg=2)
+    want = reference.stft(np.zeros(shape, dtype), nperseg=2)
+    assert [x.shape for x in got] == [x.shape for x in want]
+    assert [x.dtype for x in got] == ["float32", "float32", "complex64"]
+
+
 @pytest.mark.slow
 def test_istft_takes_stft_back():
     times, back = signal.istft(signal.stft(Z, nperseg=8)[2])

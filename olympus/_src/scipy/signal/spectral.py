@@ -225,7 +225,8 @@ def stft(
 
     Returns:
       Frequencies [f], times [t] of the segments' middles, and complex spectra: the axis
-      of time has become that of frequency, and the last axis is that of times.
+      of time has become that of frequency, and the last axis is that of times. All
+      three have the shape of `x` where it is empty.
 
     Raises:
       ValueError: sizes do not fit, or there is no such window, boundary or trend.
@@ -247,6 +248,11 @@ def stft(
         )
     aval = aval_of(x)
     place = sizes.canonicalize_axis(operator.index(axis), aval.ndim, "signal.stft")
+    if not aval.size:
+        dtype = _real(x)
+        empty = creation.zeros(aval.shape, dtype)
+        spectra = creation.zeros(aval.shape, np.result_type(dtype, np.complex64))
+        return empty, empty, spectra
     plan = _plan("stft", window, nperseg, noverlap, nfft, aval.shape[place])
     trend = _detrender("stft", detrend)
     one_sided, dtype = _one_sided(return_onesided, x), _real(x)
