@@ -8,6 +8,7 @@ import pytest
 import olympus
 from olympus import numpy as jnp
 from olympus.lax import linalg
+from tests import fresh
 from tests.lax.samples_linalg import definite
 from tests.lax.sampling import array, c64, f32
 
@@ -24,6 +25,26 @@ def one_quick(*values):
 
 def adjoint(x):
     return np.conj(np.swapaxes(x, -1, -2))
+
+
+def test_singular_values_of_infinity_end_and_are_nan():
+    """In a process of its own: where LAPACK does not end, nothing else can stop it."""
+    code = """
+        import numpy as np
+        import olympus
+        from olympus.lax import linalg
+
+        with olympus.enable_x64(True):
+            for kind in ("float32", "float64", "complex64", "complex128"):
+                x = np.stack([np.eye(3, dtype=kind)] * 3)
+                x[1, 0, 0], x[2, 2, 1] = np.inf, -np.inf
+                for options in ({}, {"compute_uv": False}, {"full_matrices": False}):
+                    outs = linalg.svd(x, **options)
+                    for out in outs if isinstance(outs, (tuple, list)) else [outs]:
+                        assert np.isfinite(out[0]).all(), (kind, options)
+                        assert np.isnan(out[1:]).all(), (kind, options)
+    """
+    fresh.run(code)
 
 
 @pytest.mark.slow

@@ -98,6 +98,7 @@ def _lower(
         ]
     if ctx.platform in gpu.PLATFORMS:
         return _emit_on_gpu(ctx, x, full_matrices, compute_uv, algorithm)
+    x = _emit_nan_for_infinite(ctx.block, x, aval)
     rows, columns = aval.shape[-2:]
     # The kernel wants places for the vectors even where it computes none.
     left = matrices.matrix_aval(aval, rows, rows)
@@ -118,6 +119,16 @@ def _lower(
         attributes={"mode": mode},
     )
     return lapack.nan_unless(ctx, results[4], "EQ", results[1 : 1 + len(outs)], outs)
+
+
+def _emit_nan_for_infinite(block: Any, x: str, aval: Any) -> str:
+    """Writes `x + 0 x`, as LAPACK may not end where there is infinity, but does of NaN.
+
+    Of complex numbers `x - x` would not do, which the compiler takes for 0.
+    """
+    pair = x, block.splat(0, aval)
+    zeros = block.elementwise("stablehlo.multiply", pair, aval)
+    return block.elementwise("stablehlo.add", (x, zeros), aval)
 
 
 def _emit_on_gpu(
