@@ -823,7 +823,7 @@ def full_like(x: Any, value: Any) -> Any:
     return broadcast_to_shape(scalar_of(aval, value), aval.shape, aval.explicit)
 
 
-def filled(shape: tuple[int, ...], value: Any, dtype: Any) -> Any:
+def fill_shape(shape: tuple[int, ...], value: Any, dtype: Any) -> Any:
     """An array of a dtype filled with a number; 64 bits are kept where they are off."""
     return broadcast_to_shape(number_of(value, dtype), shape)
 

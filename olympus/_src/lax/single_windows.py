@@ -107,7 +107,7 @@ def slice_instead(
         window = slicing.dynamic_slice_p.bind(x, *starts, slice_sizes=slice_sizes)
         if is_inside is not None:
             fill = gather.fill_of(fill_value, window.dtype)
-            outside = families.filled(slice_sizes, fill, window.dtype)
+            outside = families.fill_shape(slice_sizes, fill, window.dtype)
             window = elementwise.select(is_inside, window, outside)
         return shaping.reshape(window, tuple(shape))
 

@@ -145,7 +145,7 @@ def _combine_segments(
         index = concatenation.concatenate([bucket_of, index], 1)
         lead = (-(-rows // bucket), segments)
     empty = kind.empty(aval.dtype)
-    start = families.filled((*lead, *row_shape), empty, aval.dtype)
+    start = families.fill_shape((*lead, *row_shape), empty, aval.dtype)
     out = kind.combine(
         start,
         index,

@@ -149,7 +149,7 @@ def add_rows(updates: Any, indices: Any, shape: Sequence[int]) -> Any:
     k = len(shape)
     if not k:
         return sum_axes(updates, (0,))
-    zeros = families.filled((*shape, *row), 0, aval.dtype)
+    zeros = families.fill_shape((*shape, *row), 0, aval.dtype)
     if not aval.size or not aval_of(zeros).size:
         return zeros
     numbers = ScatterDimensionNumbers(

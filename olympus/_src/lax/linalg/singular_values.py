@@ -373,7 +373,7 @@ def svd(
 
     Returns:
       U, s [..., min(m, n)], descending, and V^H; or s alone. NaN where the method does
-      not converge.
+      not converge, and where a matrix has NaN or infinity.
 
     Raises:
       ValueError: `x` has fewer than two axes.

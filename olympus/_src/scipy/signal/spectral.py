@@ -249,9 +249,8 @@ def stft(
     aval = aval_of(x)
     place = sizes.canonicalize_axis(operator.index(axis), aval.ndim, "signal.stft")
     if not aval.size:
-        dtype = _real(x)
-        empty = creation.zeros(aval.shape, dtype)
-        spectra = creation.zeros(aval.shape, np.result_type(dtype, np.complex64))
+        empty = creation.zeros(aval.shape, _real(x))
+        spectra = creation.zeros(aval.shape, dtypes.complex_dtype(empty.dtype))
         return empty, empty, spectra
     plan = _plan("stft", window, nperseg, noverlap, nfft, aval.shape[place])
     trend = _detrender("stft", detrend)
