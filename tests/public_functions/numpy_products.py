@@ -255,6 +255,11 @@ def times_integrated(d: Draw) -> Call:
     )
 
 
+def integrate_floats(p: Any, m: int, k: Any = None) -> Any:
+    """Integers become floats, also where they are integrated no times."""
+    return np.polyint(p + 0.0, m, k)
+
+
 def by_roots(d: Draw) -> Call:
     return d.call(d.array("single complex int", d.pick([(1,), (3,)]), "unit"))
 
@@ -424,7 +429,14 @@ ENTRIES = [
     *entry(
         "polyder", times_differentiated, ulps=8, kinds=False, smooth=(X,), types="v"
     ),
-    *entry("polyint", times_integrated, ulps=8, smooth=(X,), types="v; v, 1, b"),
+    *entry(
+        "polyint",
+        times_integrated,
+        oracle=integrate_floats,
+        ulps=8,
+        smooth=(X,),
+        types="v; v, 1, b",
+    ),
     *entry("poly", by_roots, ulps=16, scale=lambda *_: 4.0, smooth=(X[:3],), types="v"),
     *entry(
         "roots",

@@ -241,6 +241,8 @@ def _derivative(p: Any) -> Any:
 def polyint(p: ArrayLike, m: int = 1, k: OptionalArray = None) -> Array:
     """The integral of a polynomial.
 
+    Differs from NumPy: integers give floats where `m` is 0 too.
+
     Args:
       p: vector of coefficients, highest power first.
       m: how many times.
