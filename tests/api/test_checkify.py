@@ -129,6 +129,32 @@ def test_only_the_categories_asked_for_are_looked_for():
     assert checkify.all_checks == union | checkify.user_checks
 
 
+@pytest.mark.parametrize(
+    ("f", "expected"),
+    [
+        (lambda x: positive(x), -1.0),
+        (lambda x: olympus.jit(positive)(x), -1.0),
+        (lambda x: lax.cond(x < 0, positive, lambda x: x, x), -1.0),
+        (lambda x: lax.fori_loop(0, 2, lambda i, c: positive(c) - 1, x), -3.0),
+        (lambda x: lax.while_loop(lambda c: positive(c) > -3, lambda c: c - 1, x), -3),
+        (olympus.grad(olympus.checkpoint(lambda x: positive(x) ** 2)), -2.0),
+    ],
+)
+@pytest.mark.parametrize("wrap", [lambda f: f, olympus.jit])
+def test_checks_of_users_that_are_not_asked_for_do_nothing(f, expected, wrap):
+    x, errors = np.float32(-1), checkify.float_checks
+    error, out = wrap(checkify.checkify(f, errors=errors))(x)
+    assert (error.get(), out) == (None, expected)
+    divided = checkify.checkify(lambda x: f(x) / (x + jnp.float32(1)), errors=errors)
+    assert wrap(divided)(x)[0].get() == "division by zero"
+
+    def around(x):
+        return wrap(checkify.checkify(f, errors=errors))(x)[1]
+
+    text, _ = found(around, x, errors=checkify.user_checks)
+    assert text.startswith("x must be positive, got -1.0 -2.0")
+
+
 def test_the_first_failure_in_program_order_wins():
     def f(x):
         y = jnp.log(x)

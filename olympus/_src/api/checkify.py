@@ -166,6 +166,8 @@ def checkify(
     def checked(*args: Any, **kwargs: Any) -> Any:
         program, consts, structure = _trace(f, args, kwargs)
         run = checks.Checks(kinds)
+        if not run.of_users:
+            program, consts = checks.with_debug_checks(program, consts)
         outs = run.evaluate(program, consts)
         outs = list(map(_as_array, outs))
         state = list(map(_as_array, run.state()))

@@ -110,8 +110,7 @@ def _checkify(checks: Checks, code: Any, *payload: Any, sites: Any, debug: bool)
         s.kind in checks.kinds for s in sites
     )
     if not is_enabled:
-        if not debug:
-            check_p.bind(code, *payload, sites=sites, debug=debug)
+        check_p.bind(code, *payload, sites=sites, debug=debug)
         return []
     state = _first_element(code, *payload)
     checks.join(state[0], [s.with_debug(debug) for s in sites], state[1:])
@@ -430,6 +429,24 @@ def _check_program(program: ir.Olympuspr, kinds: frozenset[Any]) -> Checked | No
     info = info.with_names()
     checked, consts = partial_eval.trace_to_olympuspr(run, whole.in_avals, info)
     return Checked(checked, consts, tuple(sites)) if sites else None
+
+
+def with_debug_checks(
+    program: ir.Olympuspr, consts: list[Any]
+) -> tuple[ir.Olympuspr, list[Any]]:
+    """A program whose checks by users count for a `checkify` around only, if any."""
+    if CheckEffect() not in program.effects:
+        return program, consts
+
+    def run() -> list[Any]:
+        checks = Checks.only_of_users()
+        outs = checks.evaluate(program, consts)
+        checks.sites = [site.with_debug(True) for site in checks.sites]
+        checks.emit()
+        return outs
+
+    info = program.debug_info or ir.DebugInfo("checkify", "program")
+    return partial_eval.trace_to_olympuspr(run, [], info)
 
 
 def _none() -> Any:
