@@ -39,6 +39,14 @@ def test_rank_promotion_warns():
         jnp.subtract(TABLE, np.float32(1))
 
 
+def test_each_function_warns_of_rank_promotion():
+    x, y = jnp.ones((2, 5)), jnp.ones(5)
+    with olympus.numpy_rank_promotion("warn"):
+        for name in ("add", "subtract", "maximum"):
+            with pytest.warns(UserWarning, match=f"numpy.{name}: axes are added"):
+                getattr(jnp, name)(x, y)
+
+
 def _precision(f):
     (eqn,) = olympus.make_olympuspr(f)(np.eye(2, dtype=np.float32)).eqns
     return eqn.params["precision"]

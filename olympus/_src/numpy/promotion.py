@@ -458,7 +458,10 @@ def _promote_by_steps(promote: Any, name: str, args: tuple[Any, ...]) -> Sequenc
         return broadcast(name, _promote_numbers(promote, name, args))
     steps = _steps.get(tuple(key))
     if steps is None:
-        steps = _steps[tuple(key)] = _work_out(promote, name, args)
+        warned = user_warnings.count()
+        steps = _work_out(promote, name, args)
+        if user_warnings.count() == warned:  # otherwise the next function warns, too
+            _steps[tuple(key)] = steps
     if steps is _AS_THEY_ARE:
         return args
     return [x if step is None else step(x) for x, step in zip(args, steps, strict=True)]
