@@ -268,6 +268,8 @@ def test_leaks_are_found():
         lambda: olympus.grad(f)(1.0),
         lambda: olympus.jvp(f, (1.0,), (1.0,)),
         lambda: olympus.vjp(f, 1.0),
+        lambda: olympus.vmap(f)(np.ones(3, np.float32)),
+        lambda: olympus.eval_shape(olympus.vmap(f), np.ones(3, np.float32)),
     ):
         kept.clear()
         found = pytest.raises(olympus.errors.LeakError, match=r"Leaked 1 .* from f:")
@@ -276,6 +278,22 @@ def test_leaks_are_found():
     with olympus.checking_leaks():
         olympus.grad(lambda x: x * x)(1.0)
         olympus.jacfwd(lambda x: (x * x, x), has_aux=True)(1.0)
+
+
+@pytest.mark.usefixtures("few_objects")
+def test_leaks_of_mapped_functions_are_found():
+    kept = []
+
+    def f(x):
+        kept.append(x * 2)
+        return x
+
+    where = r"made in vmap of the function f at .*test_differentiation\.py"
+    found = pytest.raises(
+        olympus.errors.LeakError, match=rf"Leaked 1 .* from f:[^$]*{where}"
+    )
+    with olympus.checking_leaks(), found:
+        olympus.vmap(f)(np.ones(3, np.float32))
 
 
 def test_looking_for_leaks_where_there_are_none_collects_no_garbage():
@@ -296,6 +314,7 @@ def test_looking_for_leaks_where_there_are_none_collects_no_garbage():
             olympus.make_olympuspr(olympus.grad(lambda x: f(x)[0]))(X)
             olympus.grad(lambda x: lax.sin(x * x))(1.0)
             olympus.jvp(lambda x: lax.sin(x * x), (1.0,), (1.0,))
+            olympus.vmap(lambda x: lax.sin(x * x))(X)
     finally:
         gc.callbacks.remove(note)
         gc.enable()

@@ -8,10 +8,10 @@ from typing import Any, TypeVar
 from olympus._src import tree
 from olympus._src.api import parameters, vmappable
 from olympus._src.core import avals as avals_
-from olympus._src.core import dtypes, explicit_shardings, trace
+from olympus._src.core import dtypes, explicit_shardings, ir, trace
 from olympus._src.core.array_type import PyTree
 from olympus._src.core.high_values import MappingSpec
-from olympus._src.foundation import source_info, tracebacks
+from olympus._src.foundation import config, source_info, tracebacks
 from olympus._src.interpreters import batching, concrete_arrays, evaluate
 from olympus._src.lax import families, reductions
 from olympus._src.programs import inner_programs, parameter_names
@@ -117,6 +117,9 @@ class _Mapping:
         """The function's name, for messages."""
         return source_info.function_name(self.fun)
 
+    def _debug_info(self) -> ir.DebugInfo:
+        return ir.DebugInfo("vmap", source_info.describe_function(self.fun))
+
     def apply(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """Runs the function on all elements at once."""
         if vmappable.is_needed((args, kwargs), (self.in_axes, self.out_axes)):
@@ -147,7 +150,8 @@ class _Mapping:
                 raise self._bad_result(result)
             return outs
 
-        outs, out_dims = batching.batch(flat, axis, leaves, dims)
+        info = self._debug_info() if config.check_leaks() else None
+        outs, out_dims = batching.batch(flat, axis, leaves, dims, info)
         out_axes = tree.broadcast_axes(
             "vmap", "out_axes", self.out_axes, out_structure, full_name="result"
         )

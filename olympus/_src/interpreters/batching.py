@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import weakref
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -229,8 +230,16 @@ def batch(
     axis: AxisData,
     args: Sequence[Any],
     in_dims: Sequence[int | None],
+    info: ir.DebugInfo | None = None,
 ) -> tuple[list[Any], list[int | None]]:
     """Runs a function of flat arguments with some of their axes mapped.
+
+    Args:
+      fun: a function of flat arguments.
+      axis: the mapped axis.
+      args: the arguments.
+      in_dims: for each where its mapped axis is, or None.
+      info: names the user's function, where leaks of it are looked for.
 
     Returns:
       Its results with their mapped axes still in them, and where those are.
@@ -249,6 +258,10 @@ def batch(
         current.trace, current.scope = t.parent, outer_scope
         current.axis_env = outer_env
         t.ended = True
+    trace_ref = weakref.ref(t) if info is not None else None
+    del t, inputs, outs
+    if trace_ref is not None:
+        partial_eval.check_leaks(trace_ref, BatchTracer, info)
     return [x for x, _ in pairs], [d for _, d in pairs]
 
 

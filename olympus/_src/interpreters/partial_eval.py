@@ -410,7 +410,10 @@ def check_leaks(
     alive: list[Any] = [x for x in gc.get_objects() if type(x) is kind]
     alive = [x for x in alive if x._trace is t]
     if alive:
-        origins = "\n".join(sorted({t.made_at(x) for x in alive}))
+        place = f" at {info.func_location}" if info.func_location else ""
+        where = f"{info.traced_for} of the function {info.func_name}{place}"
+        origin = f"The traced value was made in {where}."
+        origins = "\n".join(sorted({t.made_at(x) or origin for x in alive}))
         raise errors.LeakError(
             f"Leaked {len(alive)} traced value(s) from {info.func_name}: they "
             "are still referred to after the trace ended, by a global, an attribute, "
