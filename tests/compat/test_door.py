@@ -330,11 +330,14 @@ def test_settings_have_jaxs_names():
                 lambda: config.jax_unset,
                 lambda: config.read("jax_unset"),
                 lambda: config.update("unset", 1),
+                lambda: config.update("jax_enable_x46", True),
+                lambda: config.update("jax_debug_nan", True),
             ):
                 try:
                     run()
                 except AttributeError as error:
-                    print("refused", "unset" in str(error))
+                    _, _, near = str(error).partition("did you mean ")
+                    print("refused", "unset" in str(error), *near.split("?")[:-1])
             """
         ),
         JAX_ENABLE_X64="1",
@@ -349,6 +352,8 @@ def test_settings_have_jaxs_names():
         "True True",
         "7 7",
         *["refused True"] * 3,
+        "refused False jax_enable_x64",
+        "refused False jax_debug_nans",
     ]
 
 

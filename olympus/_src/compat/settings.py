@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import importlib
 from typing import Any
 
 from olympus._src.foundation import absl_flags, public_settings
 from olympus._src.foundation import config as settings
 
 _PREFIX = "jax_"
+# Of difflib's ratio, at most 0.84 between a setting that only JAX has and these.
+_MISSPELLED = 0.9
 
 
 def _own(name: str) -> str | None:
@@ -27,7 +30,8 @@ class Config:
     """Settings by their names in JAX.
 
     Those of JAX that olympus does not have are kept and read back: what they ask for,
-    most often of another platform, has no meaning here.
+    most often of another platform, has no meaning here. A name that nearly is one of
+    those that it has is refused, since none of the others is so close to any of them.
     """
 
     def __init__(self) -> None:
@@ -38,10 +42,13 @@ class Config:
         own = _own(name)
         if own is not None:
             settings.config.update(own, value)
-        elif name.startswith(_PREFIX):
-            self._kept[name] = value
-        else:
-            raise AttributeError(f"Unrecognized config option: {name}")
+            return
+        matches = importlib.import_module("difflib").get_close_matches  # seldom needed
+        near = matches(name, _by_flags(), 1, _MISSPELLED)
+        if near or not name.startswith(_PREFIX):
+            hint = f"; did you mean {near[0]}?" if near else ""
+            raise AttributeError(f"Unrecognized config option: {name}{hint}")
+        self._kept[name] = value
 
     def read(self, name: str) -> Any:
         """The value of a setting."""
