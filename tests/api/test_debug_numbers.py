@@ -8,6 +8,7 @@ import pytest
 import olympus
 import olympus.numpy as jnp
 from olympus import lax
+from olympus.experimental import io_callback
 
 
 def test_nan_in_a_compiled_program_names_operation_and_line():
@@ -24,6 +25,21 @@ def test_nan_in_a_compiled_program_names_operation_and_line():
 def test_nan_in_one_operation():
     with olympus.debug_nans(True), pytest.raises(FloatingPointError, match="div"):
         lax.div(0.0, 0.0)
+
+
+@pytest.mark.parametrize("call", [olympus.pure_callback, io_callback])
+@pytest.mark.parametrize("wrap", [lambda f: f, olympus.jit])
+def test_nan_of_a_callback(call, wrap):
+    kind = olympus.ShapeDtypeStruct((2,), np.float32)
+    f = wrap(lambda x: call(np.sqrt, kind, x))
+    x = np.array([4, -1], np.float32)
+    with olympus.debug_nans(True), np.errstate(invalid="ignore"):
+        f(np.abs(x)).block_until_ready()
+        message = rf"\(nan\).*in {call.__name__} at .*numbers.py"
+        with pytest.raises(FloatingPointError, match=message):
+            f(x)
+    with olympus.debug_infs(True), np.errstate(invalid="ignore"):
+        f(x).block_until_ready()
 
 
 def test_infinity():

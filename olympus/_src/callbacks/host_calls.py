@@ -15,7 +15,7 @@ from olympus._src.core import dtypes, effects, ir
 from olympus._src.core.array_type import Placement, PyTree
 from olympus._src.core.primitive import Primitive
 from olympus._src.foundation import errors
-from olympus._src.interpreters import concrete_arrays
+from olympus._src.interpreters import concrete_arrays, number_checks
 from olympus._src.lax import sharding_rules
 from olympus._src.programs import inner_programs
 
@@ -61,7 +61,9 @@ def _impl(what: str) -> Callable[..., Any]:
             raise host.OlympusRuntimeError(
                 f"{what}: the callback raised {errors.describe(error)}"
             ) from error
-        return [concrete_arrays.place_result(x, place) for x in outs]
+        results = [concrete_arrays.place_result(x, place) for x in outs]
+        number_checks.check_results(what, results)
+        return results
 
     return impl
 

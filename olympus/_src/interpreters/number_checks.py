@@ -52,6 +52,19 @@ def with_number_check(
     return run_and_check
 
 
+def check_results(name: str, outs: Sequence[ArrayImpl]) -> None:
+    """Looks at results that Python computed, where settings request it.
+
+    Raises:
+      BadNumberError: one holds a number that they forbid.
+    """
+    if not is_enabled():
+        return
+    for bad_number in filter(None, map(_bad_number, outs)):
+        position = trace.current.position or source_info.capture()
+        raise _bad_number_error(bad_number, name, position)
+
+
 class _Arguments:
     """What a program was given; those it overwrites are copied first."""
 
@@ -116,7 +129,6 @@ def _blame(
     lowered = before.lowered
     position = _place_of(lowered)
     arrays = before.arrays()
-    place = "" if position is None else f" at {position}"
     name = lowered.module_name.removeprefix("jit_")
     reason = ""
     if arrays is not None and lowered.program is not None:
@@ -133,7 +145,14 @@ def _blame(
                 raise error
             if came_in:
                 reason = f"; it came in with {came_in}"
-    raise errors.BadNumberError(
+    raise _bad_number_error(bad_number, name, position, reason)
+
+
+def _bad_number_error(
+    bad_number: str, name: str, position: Any, reason: str = ""
+) -> errors.BadNumberError:
+    place = "" if position is None else f" at {position}"
+    return errors.BadNumberError(
         f"invalid value ({bad_number}) encountered in {name}{place}{reason}; it was "
         "found because olympus_debug_nans or olympus_debug_infs is on"
     )
