@@ -312,6 +312,25 @@ def test_a_check_outside_of_traces_raises_at_once_and_says_where():
         olympus.vmap(positive)(np.array([1, -2], np.float32))
 
 
+@pytest.mark.parametrize(
+    "wrap",
+    [
+        lambda f: f,
+        olympus.grad,
+        lambda f: olympus.grad(olympus.grad(f)),
+        lambda f: lambda x: olympus.vmap(olympus.grad(f))(jnp.stack([x, x])),
+    ],
+)
+def test_a_check_in_a_checkpoint_outside_of_traces_raises_at_once(wrap):
+    def f(x):
+        return jnp.sin(positive(x))
+
+    x = jnp.float32(0.5)
+    np.testing.assert_allclose(wrap(olympus.checkpoint(f))(x), wrap(f)(x), rtol=1e-6)
+    with pytest.raises(checkify.JaxRuntimeError, match=r"must be positive, got -0\.5"):
+        wrap(olympus.checkpoint(f))(-x)
+
+
 def test_a_check_that_is_compiled_without_checkify_is_refused():
     with pytest.raises(ValueError, match="not functionalized") as info:
         olympus.jit(positive)(1.0)

@@ -44,7 +44,7 @@ class CheckEffect(effects.Effect):
     results of it, dropped likewise, and are checked after it.
     """
 
-    lowerable = in_control_flow = in_remat = True
+    lowerable = in_control_flow = in_remat = raises_at_once = True
 
     @staticmethod
     def hoist(p: Any, axis: Any, args: Any, dims: Any, params: Any) -> Any:

@@ -25,6 +25,8 @@ class Effect:
         as those of `custom_jvp`.
       speculative: the effect may also occur for elements whose results are dropped, as
         in both branches of a `cond` with a mapped predicate.
+      raises_at_once: the effect happens to concrete values only: a `checkpoint` outside
+        of traces applies its equations one by one.
       needs_refs: it happens to refs among a program's inputs; a program without any
         does not have it, whatever its equations do.
       hoist: the effect can leave such an operation: a batching rule of the operation,
@@ -38,6 +40,7 @@ class Effect:
     in_remat = False
     in_custom_rules = True
     speculative = True
+    raises_at_once = False
     needs_refs = False
     hoist: Callable[..., Any] | None = None
 

@@ -18,6 +18,7 @@ from olympus._src.foundation import config, errors
 from olympus._src.interpreters import (
     ad,
     batching,
+    concrete_arrays,
     discharge,
     partial_eval,
 )
@@ -96,6 +97,9 @@ def _lower(
 def _impl(
     *args: Any, jaxpr: ir.Olympuspr, differentiated: bool = False, **params: Any
 ) -> list[Any]:
+    if any(effect.raises_at_once for effect in jaxpr.effects):
+        outs = ir.eval_olympuspr(jaxpr, (), *args)
+        return [concrete_arrays.as_array(x) for x in outs]
     closed = jaxpr.derived("closed", ir.ClosedOlympuspr)
     if differentiated and config.debug_key_reuse.value:
         with config.debug_key_reuse(False):  # keys are used again, see `_follow_keys`
