@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import collections
 import gc
 import importlib.util
 import os
@@ -28,6 +29,10 @@ hypothesis.settings.register_profile(
     "explore", parent=hypothesis.settings.get_profile("olympus"), derandomize=False
 )
 hypothesis.settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "olympus"))
+
+
+# Here a list of cases is one of modules or pages, each of which has to be right.
+_WHOLE = ("tests/structure/", "tests/docs/")
 
 
 def pytest_report_header(config):
@@ -66,20 +71,29 @@ def _skip_on_gpus(items):
 
 
 def _sample(config, items):
-    """Leaves a share of the slow tests, by the seed; a module may ask for another."""
-    left_out = [item for item in items if _is_left_out(item)]
-    config.hook.pytest_deselected(items=left_out)
-    items[:] = [item for item in items if not _is_left_out(item)]
+    """Leaves a share of the tests, by the seed."""
+    cases = collections.Counter(map(_test_of, items))
+    kept = [x for x in items if _is_in_run(x, cases[_test_of(x)])]
+    chosen = set(map(id, kept))
+    config.hook.pytest_deselected(items=[x for x in items if id(x) not in chosen])
+    items[:] = kept
 
 
-def _is_left_out(item):
+def _test_of(item):
+    return item.nodeid.partition("[")[0]
+
+
+def _is_in_run(item, cases):
+    """Whether a run takes a test, which is one of so many cases."""
     if not sampling.is_in_part(item.nodeid, sampling.SHARE):
-        return True
-    if item.get_closest_marker("slow") is None:
         return False
-    share = item.get_closest_marker("sampled")
-    n = sampling.SLOW_SHARE if share is None else share.args[0]
-    return not sampling.is_in_part(item.nodeid, n)
+    if item.get_closest_marker("slow") is not None:
+        share = item.get_closest_marker("sampled")
+        n = sampling.SLOW_SHARE if share is None else share.args[0]
+        return sampling.is_in_part(item.nodeid, n)
+    if cases <= sampling.MANY or item.nodeid.startswith(_WHOLE):
+        return True
+    return sampling.is_in_part(item.nodeid, sampling.CASES_SHARE)
 
 
 def pytest_collection_finish(session):

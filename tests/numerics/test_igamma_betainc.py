@@ -208,7 +208,7 @@ def test_small_floats_scalars_and_maps():
 
 
 @pytest.mark.slow
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(12)  # 20 s each
 @pytest.mark.parametrize("again", [olympus.jacrev, olympus.jacfwd])
 @pytest.mark.parametrize(
     ("function", "where"),
