@@ -265,6 +265,27 @@ def test_closed_over_values_stay_fixed():
         olympus.grad(olympus.jit(outer), 1)(2.0, 3.0)
 
 
+def test_rules_close_over_containers_that_are_no_trees():
+    in_itself = [3.0]
+    in_itself.append(in_itself)
+    without_order = {("a", 1): 3.0, "a": 2.0}
+
+    def outer(x, y):
+        values = {**without_order, 1: [y]}  # a traced value, among such keys
+
+        @olympus.custom_jvp
+        def inner(x):
+            return x * values[1][0] * in_itself[0]
+
+        inner.defjvp(lambda p, t: (inner(*p), 10 * t[0] * values[1][0] * in_itself[0]))
+        return inner(x)
+
+    jitted = olympus.jit(outer)
+    assert jitted(2.0, 3.0) == 18.0
+    assert olympus.grad(jitted)(2.0, 3.0) == 90.0
+    assert olympus.jit(olympus.grad(outer))(2.0, 3.0) == 90.0
+
+
 def rule_of(rule):
     f = olympus.custom_jvp(lambda x: {"a": x * 2})
     f.defjvp(rule)

@@ -33,10 +33,28 @@ def holds_tracers(x: Any, depth: int = 0) -> bool:
     if depth > _MAX_DEPTH:
         return False
     return any(
-        holds_tracers(leaf, depth + 1)
-        for part in _parts(x)
-        for leaf in tree.tree_leaves(part)
+        holds_tracers(leaf, depth + 1) for part in _parts(x) for leaf in _leaves(part)
     )
+
+
+def _leaves(x: Any) -> list[Any]:
+    """What is in containers, also in those that cannot be flattened as trees."""
+    try:
+        return tree.tree_leaves(x)
+    except Exception:  # keys without an order, a list in itself
+        return _leaves_in_any_order(x)
+
+
+def _leaves_in_any_order(x: Any) -> list[Any]:
+    leaves, seen, left = [], set(), [x]
+    while left:
+        x = left.pop()
+        if not isinstance(x, (dict, list, tuple)):
+            leaves.append(x)
+        elif id(x) not in seen:
+            seen.add(id(x))
+            left.extend(x.values() if isinstance(x, dict) else x)
+    return leaves
 
 
 def _parts(x: Any) -> list[Any]:
