@@ -395,9 +395,15 @@ def test_bad_ways_of_mapping():
             olympus.vmap(loss, out_axes=axes)
     for size in (2.5, "a", True):
         with pytest.raises(TypeError, match="vmap: axis_size must be an int, got"):
-            olympus.vmap(loss, axis_size=size)
+            olympus.vmap(lambda x: x, axis_size=size)(X)
+        with pytest.raises(TypeError, match="vmap: axis_size must be an int, got"):
+            olympus.vmap(lambda: 1.0, axis_size=size)()
+        with pytest.raises(TypeError, match="vmap: axis_size must be an int, got"):
+            olympus.vmap(lambda: 1.0, None, None, axis_name="i", axis_size=size)()
+        assert olympus.vmap(lambda: (), axis_size=size)() == ()
+        assert olympus.vmap(lambda x: x, None, None, axis_size=size)(2.0) == 2.0
     with pytest.raises(ValueError, match="axis_size must not be negative, got -2"):
-        olympus.vmap(loss, axis_size=-2)
+        olympus.vmap(lambda: 1.0, axis_size=-2)()
     with pytest.raises(TypeError, match="unhashable"):
         olympus.vmap(loss, axis_name=["i"])
 

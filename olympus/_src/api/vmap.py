@@ -50,9 +50,10 @@ def vmap(
 
     Raises:
       TypeError: `in_axes` or `out_axes` are not ints, None, or containers of those; a
-        mapped argument or a result is not an array.
+        mapped argument or a result is not an array; `axis_size`, where something
+        depends on it, is not an int.
       ValueError: mapped axes do not exist or differ in size, or trees of axes do not
-        fit the arguments or the result.
+        fit the arguments or the result; `axis_size` is negative.
 
     Example:
       >>> import olympus, olympus.numpy as onp
@@ -64,7 +65,6 @@ def vmap(
         in_axes = tuple(in_axes)
     _check_axes("in_axes", in_axes)
     _check_axes("out_axes", out_axes)
-    _check_size(axis_size)
     if spmd_axis_name is not None and not isinstance(spmd_axis_name, tuple):
         spmd_axis_name = (spmd_axis_name,)
     hash((axis_name, spmd_axis_name))  # names are keys
@@ -165,6 +165,7 @@ class _Mapping:
                 if dim is not None:
                     x = reductions.reduce_sum(x, (dim,))
             elif dim is None:
+                _check_size(size)
                 position = self._position(x, w, 1, out_structure, i)
                 x = families.insert_axis(x, position, size)
                 x = batching.divide_axis(x, position, axis)
@@ -179,6 +180,7 @@ class _Mapping:
         leaves, structure = vmappable.flatten((args, kwargs))
         axes = self._dims(args, structure)
         size = self.axis_size
+        _check_size(size)
         for x, axis in zip(leaves, axes, strict=True):
             size = vmappable.size_along(x, axis) if size is None else size
         if size is None:
@@ -276,6 +278,9 @@ class _Mapping:
 
     def _size(self, leaves: Any, dims: Any, args: Any, kwargs: Any) -> int:
         size = self.axis_size
+        # Libraries pass on whatever they have, where no array and no name asks for it.
+        if self.axis_name is not None or any(dim is not None for dim in dims):
+            _check_size(size)
         for x, dim in zip(leaves, dims, strict=True):
             if type(dim) is not int:
                 continue
