@@ -6,7 +6,7 @@ import sys
 import threading
 import warnings
 
-from olympus._src.foundation import source_info
+from olympus._src.foundation import source_info, vocabulary
 
 
 class _Count(threading.local):
@@ -24,6 +24,8 @@ def count() -> int:
 def warn(message: str, category: type[Warning] = UserWarning) -> None:
     """Warns at the nearest frame of the user's code."""
     _warned.value += 1
+    if vocabulary.is_jax():
+        message = vocabulary.translate(message)
     depth, frame = 1, sys._getframe(0)
     while frame.f_back is not None and source_info.is_internal(
         frame.f_code.co_filename
