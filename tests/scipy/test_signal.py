@@ -65,6 +65,26 @@ def test_dtypes_and_shapes_of_jax():
         assert float(signal.convolve(np.float32(2), np.float32(3))) == 6
 
 
+@pytest.mark.parametrize("dtype", ["bfloat16", "float16", "float32", "complex64"])
+def test_fftconvolve_with_single_elements_is_a_product(dtype):
+    one, many = jnp.ones(1, dtype) * 3, jnp.array([1, 2, 4], dtype)
+    found = signal.fftconvolve(one, many)
+    assert found.dtype == dtype
+    np.testing.assert_array_equal(np.asarray(found, "complex64"), [3, 6, 12])
+    assert signal.fftconvolve(one, many, "same").tolist() == [6]
+    assert signal.fftconvolve(one, many, "valid").tolist() == [3, 6, 12]
+
+
+def test_fftconvolve_over_some_axes_with_single_elements():
+    row = WIDE[:1]
+    for mode in MODES:
+        for one, other in ((WIDE, row), (row, WIDE)):
+            close(
+                signal.fftconvolve(one, other, mode),
+                reference.fftconvolve(one, other, mode),
+            )
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("options", [{}, {"type": "constant"}, {"bp": [2, 4]}])
 def test_detrend_as_scipy(options):

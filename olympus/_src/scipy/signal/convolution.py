@@ -88,20 +88,25 @@ def _direct(name: str, in1: Any, in2: Any, mode: str, precision: Any) -> Any:
     return shaping.reshape(out, aval_of(out).shape[2:])
 
 
+def _product_of_spectra(in1: Any, in2: Any, live: Sequence[tuple[int, int]]) -> Any:
+    """The whole convolution over some axes, which come with their sizes in it."""
+    axes, sizes_ = zip(*live, strict=True)
+    if dtypes.kind(aval_of(in1).dtype) == "c":
+        forth, back = fourier.fftn, fourier.ifftn
+    else:
+        forth, back = fourier.rfftn, fourier.irfftn
+    return back(forth(in1, sizes_, axes) * forth(in2, sizes_, axes), sizes_, axes)
+
+
 def _convolve_by_fourier(name: str, in1: Any, in2: Any, mode: str, axes: Any) -> Any:
     first, second = aval_of(in1).shape, aval_of(in2).shape
     pairs = [(first[a], second[a]) for a in axes]
     if mode == "valid" and _check_nested(name, pairs):
         in1, in2 = in2, in1
         pairs = [(n, m) for m, n in pairs]
-    if not axes:
-        return in1 * in2
-    whole = tuple([m + n - 1 for m, n in pairs])
-    if dtypes.kind(aval_of(in1).dtype) == "c":
-        forth, back = fourier.fftn, fourier.ifftn
-    else:
-        forth, back = fourier.rfftn, fourier.irfftn
-    out = back(forth(in1, whole, axes) * forth(in2, whole, axes), whole, axes)
+    # Over an axis along which one has a single element, a convolution is a product.
+    live = [(a, m + n - 1) for a, (m, n) in zip(axes, pairs, strict=True) if m > 1 < n]
+    out = _product_of_spectra(in1, in2, live) if live else in1 * in2
     cut = [slice(None)] * aval_of(out).ndim
     for axis, (m, n) in zip(axes, pairs, strict=True):
         start = {"full": 0, "same": (n - 1) // 2, "valid": n - 1}[mode]
@@ -298,7 +303,8 @@ def correlate2d(
     """The cross-correlation of two matrices.
 
     Differs from SciPy: integers give floats; beyond the matrices there are zeros, and
-    no other `boundary` or `fillvalue`.
+    no other `boundary` or `fillvalue`; the second is conjugated even where the mode is
+    "valid" and it is the larger, as in `correlate`.
 
     Args:
       in1, in2: matrices; the second is conjugated.
