@@ -107,3 +107,18 @@ def test_a_shape_that_does_not_fit_says_why() -> None:
         jnp.arange(5).reshape(2, -1)
     with pytest.raises(TypeError, match=r"\(2, 2\) \(size 4\); numpy.reshape keeps"):
         jnp.arange(5).reshape(2, 2)
+
+
+@pytest.mark.parametrize("dtype", ["bfloat16", "float16", "float32", "complex64"])
+def test_products_with_the_empty_polynomial_keep_the_dtype(dtype: str) -> None:
+    some, none = jnp.array([1, 2], dtype), jnp.zeros(0, dtype)
+    for x64 in (False, True):
+        with olympus.enable_x64(x64):
+            found = jnp.polymul(some, none)
+            assert found.dtype == dtype
+            assert not found.any()
+
+
+def test_no_polynomial_is_divided_by_the_empty_one() -> None:
+    with pytest.raises(IndexError, match=r"polydiv: v must have a leading coeff"):
+        jnp.polydiv(jnp.ones(2), jnp.zeros(0))

@@ -152,7 +152,9 @@ def polymul(a1: ArrayLike, a2: ArrayLike, *, trim_leading_zeros: bool = False) -
     if trim_leading_zeros:
         a1, a2 = (insertion.trim_zeros(x, "f") for x in (a1, a2))
     x, y = (
-        manipulation.atleast_1d(a) if aval_of(a).size else creation.zeros(1)
+        manipulation.atleast_1d(a)
+        if aval_of(a).size
+        else creation.zeros(1, aval_of(a).dtype)
         for a in (a1, a2)
     )
     return signal.convolve(x, y)
@@ -170,6 +172,9 @@ def polydiv(
       u, v: vectors of coefficients, highest power first.
       trim_leading_zeros: leave out leading zeros of the remainder; needs known values.
 
+    Raises:
+      IndexError: `v` is empty.
+
     Source: NumPy, `numpy.polydiv`.
 
     Example:
@@ -177,6 +182,11 @@ def polydiv(
       (Array([ 1., -2.], dtype=float32), Array([0., 0., 0.], dtype=float32))
     """
     check_arraylike("polydiv", u, v)
+    if 0 in aval_of(v).shape:
+        raise IndexError(
+            "numpy.polydiv: v must have a leading coefficient, got "
+            f"{aval_of(v).short()}"
+        )
     quotient, remainder = _polydiv(u, v)
     if trim_leading_zeros:
         remainder = insertion.trim_zeros(remainder, "f")
