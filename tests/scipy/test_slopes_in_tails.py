@@ -183,3 +183,50 @@ def test_slopes_at_numbers_are_those_in_programs(name, at):
     compiled = olympus.jit(olympus.value_and_grad(total))(*at)
     for got, want in zip(eager, compiled, strict=True):
         np.testing.assert_allclose(got, want, rtol=1e-5)
+
+
+PLACES = [1e-30, 1e-10, 1e-6, 1e-3, 0.3]
+
+
+@pytest.mark.parametrize("shapes", [(1, 1000), (1.5, 300), (3, 1e6), (40, 1e7)])
+def test_slopes_of_the_beta_density_far_below_its_mean(shapes):
+    a, b = np.float32(shapes)
+    x = np.float32(PLACES)
+    wide = x.astype(np.float64)
+    want = (a - 1.0) / wide - (b - 1.0) / (1 - wide)
+    got = slope(lambda v: stats.beta.logpdf(v, a, b), x)
+    np.testing.assert_allclose(got, want, rtol=1e-5)
+    mirrored = slope(lambda v: stats.beta.logpdf(v, b, a), 1 - x[-2:])
+    wide = 1 - (1 - x[-2:]).astype(np.float64)
+    want = -(a - 1.0) / wide + (b - 1.0) / (1 - wide)
+    np.testing.assert_allclose(mirrored, want, rtol=1e-5)
+
+
+def test_curvature_of_the_beta_density_far_below_its_mean():
+    x = np.float32(PLACES[1:])
+    got = slope(olympus.grad(lambda v: stats.beta.logpdf(v, 1.5, 300.0)), x)
+    wide = x.astype(np.float64)
+    want = -0.5 / wide**2 - 299 / (1 - wide) ** 2
+    np.testing.assert_allclose(got, want, rtol=1e-5)
+    crossed = olympus.grad(lambda a, v: stats.beta.logpdf(v, a, 300.0))
+    got = slope(lambda v: crossed(1.5, v), x)
+    np.testing.assert_allclose(got, 1 / wide, rtol=1e-5)
+
+
+def test_slopes_of_rare_events():
+    p = np.float32(PLACES)
+    got = slope(lambda v: stats.binom.logpmf(0, 1000, v), p)
+    np.testing.assert_allclose(got, -1000 / (1 - p.astype(np.float64)), rtol=1e-5)
+
+
+def test_slopes_in_shapes_far_above_the_mean_of_beta():
+    a, b = np.float32([51, 1e3, 25]), np.float32([1e8, 1e6, 2e9])
+    x = np.float32([0.5, 0.1, 0.25])
+    wide = [v.astype(np.float64) for v in (a, b, x)]
+    both = reference.digamma(wide[0] + wide[1])
+    want = np.log(wide[2]) - reference.digamma(wide[0]) + both
+    slopes = olympus.grad(lambda a, b, x: stats.beta.logpdf(x, a, b).sum(), (0, 1))
+    got = slopes(a, b, x)
+    np.testing.assert_allclose(got[0], want, rtol=1e-5)
+    want = np.log1p(-wide[2]) - reference.digamma(wide[1]) + both
+    np.testing.assert_allclose(got[1], want, rtol=1e-5)

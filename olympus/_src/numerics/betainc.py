@@ -85,14 +85,22 @@ def _log_power_of_one_large(p: Any, q: Any, x: Any, log_y: Any, gamma: Any) -> A
 
 
 def _log_power_of_large(a: Any, b: Any, x: Any, excess: Any) -> Any:
-    """The same for large a and b: how far x is from the mean, in two parts."""
+    """The same for large a and b: how far x is from the mean, in two parts.
+
+    What is linear in both cancels, and is left out. Far above the mean it is not, since
+    it would be larger than what is left of it, and so would be slopes.
+    """
     both, half = e.add(a, b), terms.number(x, 0.5)
+    zero, one = terms.like(x, 0), terms.like(x, 1)
     up, down = e.div(excess, a), e.neg(e.div(excess, b))
-    is_far = e.lt(up, e.neg(half))
-    ratio = e.select(is_far, e.mul(both, e.div(x, a)), terms.like(x, 1))
-    near = terms.log1p_without_lead(e.select(is_far, terms.like(x, 0), up))
-    first = e.select(is_far, e.sub(e.log(ratio), up), near)
-    lead = e.add(e.mul(a, first), e.mul(b, terms.log1p_without_lead(down)))
+    is_far, is_above = e.lt(up, e.neg(half)), e.gt(up, one)
+    ratio = e.select(is_far, e.mul(both, e.div(x, a)), one)
+    near = e.select(e.bitwise_or(is_far, is_above), zero, up)
+    first = e.select(is_far, e.sub(e.log(ratio), up), terms.log1p_without_lead(near))
+    first = e.select(is_above, e.log1p(e.select(is_above, up, one)), first)
+    second = terms.log1p_without_lead(down)
+    second = e.select(is_above, e.log1p(down), second)
+    lead = e.add(e.mul(a, first), e.mul(b, second))
     correction = e.add(terms.stirling(a), terms.stirling(b))
     correction = e.sub(terms.stirling(both), correction)
     root = e.log(e.mul(e.mul(e.div(a, both), b), terms.number(x, 0.5 / math.pi)))
@@ -287,8 +295,10 @@ class _Regions:
         args = ((both, 2), (self.x, 0.5), (self.gap(), 0), (reach, 0))
         return [e.select(self.by_integral, v, terms.like(v, n)) for v, n in args]
 
-    def log_power(self) -> Any:
-        return _log_power(self.a, self.b, self.x, self.y, self.excess)
+    def log_power(self, places: tuple[Any, Any] | None = None) -> Any:
+        """See `_log_power`; of other places x and y where these are not large."""
+        x, y = places or (self.x, self.y)
+        return _log_power(self.a, self.b, x, y, self.excess)
 
     def slopes(self, which: int) -> tuple[Any, Any]:
         """How a and b move, as they are here, with the caller's a (0) or b (1)."""
@@ -386,8 +396,23 @@ def log_density(a: Any, b: Any, x: Any) -> Any:
 
 
 def _log_density(regions: _Regions) -> Any:
-    logs = e.add(e.log(regions.x), e.log1p(e.neg(regions.x)))
-    return e.sub(regions.log_power(), logs)
+    """See `log_density`.
+
+    Unless both parameters are large, its slope in x is (a - 1) / x - (b - 1) / y as
+    written: 1 / x taken from the slope of the power, a / x, cancels for a = 1.
+    """
+    x, y = regions.x, regions.y
+    still_x, still_y = (
+        e.select(regions.by_integral, v, barriers.stop_gradient_p.bind(v))
+        for v in (x, y)
+    )
+    log_x, log_y = e.log(still_x), e.log1p(e.neg(still_x))
+    moved_x, moved_y = e.sub(e.log(x), log_x), e.sub(e.log1p(e.neg(x)), log_y)
+    one = terms.number(x, 1)
+    moved = e.mul(e.sub(regions.a, one), moved_x)
+    moved = e.add(moved, e.mul(e.sub(regions.b, one), moved_y))
+    power = regions.log_power((still_x, still_y))
+    return e.add(e.sub(power, e.add(log_x, log_y)), moved)
 
 
 @terms.wide
