@@ -230,3 +230,16 @@ def test_slopes_in_shapes_far_above_the_mean_of_beta():
     np.testing.assert_allclose(got[0], want, rtol=1e-5)
     want = np.log1p(-wide[2]) - reference.digamma(wide[1]) + both
     np.testing.assert_allclose(got[1], want, rtol=1e-5)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_chances_of_beta_are_none_below_zero_or_above_one(dtype):
+    with olympus.enable_x64(True):
+        sizes, places = [1e-10, 1e-6, 1e-3, 1, 30], [1e-30, 1e-10, 1e-3, 0.5, 0.999]
+        grid = np.meshgrid(sizes, sizes, places)
+        a, b, x = (v.ravel().astype(dtype) for v in grid)
+        for fun in (stats.beta.cdf, stats.beta.sf):
+            found = fun(x, a, b)
+            assert ((found >= 0) & (found <= 1)).all()
+        for fun in (stats.beta.logcdf, stats.beta.logsf):
+            assert (fun(x, a, b) <= 0).all()

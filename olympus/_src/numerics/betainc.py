@@ -341,6 +341,8 @@ def _beta(*, upper: bool) -> Callable[..., Any]:
         by_integral = e.mul(total, e.abs_(where[-1]))
         part = e.select(regions.by_integral, by_integral, by_fraction)
         part = e.mul(part, e.exp(regions.log_power()))
+        # No chance exceeds 1, and none that it lacks of the whole is negative.
+        part = e.min_(part, terms.number(x, 1))
         out = regions.choose_side(part, upper=upper)
         return regions.join_ends(out, float(upper), float(not upper))
 
