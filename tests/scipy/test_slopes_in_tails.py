@@ -243,3 +243,20 @@ def test_chances_of_beta_are_none_below_zero_or_above_one(dtype):
             assert ((found >= 0) & (found <= 1)).all()
         for fun in (stats.beta.logcdf, stats.beta.logsf):
             assert (fun(x, a, b) <= 0).all()
+
+
+@pytest.mark.parametrize("b", [0.5, 3, 300])
+def test_beta_binomial_chances_of_small_shapes(b):
+    """A tiny shape was added to one count and another taken away."""
+    a, n = np.float32([1e-6, 1e-3, 0.1, 1, 30]), np.float32(1000)
+    wide = a.astype(np.float64)
+    for k in (0, 5):
+        want = reference.digamma(k + wide) - reference.digamma(wide)
+        want += reference.digamma(wide + b) - reference.digamma(wide + b + n)
+        got = slope(lambda v, k=k: stats.betabinom.logpmf(k, n, v, b), a)
+        near = 4 * np.finfo(np.float32).eps / wide  # digammas of a, which cancel
+        np.testing.assert_array_less(abs(got - want), 1e-5 * abs(want) + near)
+        want = reference.betaln(k + wide, n - k + b) - reference.betaln(wide, b)
+        want -= np.log1p(n) + reference.betaln(n - k + 1, k + 1)
+        got = stats.betabinom.logpmf(k, n, a, np.float32(b))
+        np.testing.assert_allclose(got, want, rtol=1e-5, atol=1e-5)

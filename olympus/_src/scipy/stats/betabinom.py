@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from olympus._src.core.array_type import Array, ArrayLike
+from olympus._src.lax import barriers
 from olympus._src.lax import elementwise as lax
 from olympus._src.scipy.special.beta_binomial import betaln
 from olympus._src.scipy.stats.arguments import INFINITY, functions_of, where
@@ -30,16 +31,16 @@ def logpmf(
 ) -> Array:
     def inside(k: Any) -> Any:
         plain = log_choices(n, k) + betaln(k + a, n - k + b) - betaln(a, b)
-        # The quotient of densities is the same everywhere.
+        # The quotient of densities is the same everywhere, so it has no slope there.
         total = a + b + n
         is_large = (total > 2 * LARGE) & (a > 0) & (b > 0) & (total < INFINITY)
-        shapes = (where(is_large, v, 1) for v in (k + 1, n - k + 1, a, b))
-        of_k, of_rest, first, second = shapes
-        here = (first + of_k - 1) / (first + second + of_k + of_rest - 2)
-        by_density = log_beta_density(here, of_k, of_rest)
+        counts = (where(is_large, v, 1) for v in (k, n - k, a, b))
+        wins, losses, first, second = counts
+        raised = (first + wins, second + losses)
+        here = barriers.stop_gradient(raised[0] / (raised[0] + raised[1]))
+        by_density = log_beta_density(here, wins + 1, losses + 1)
         by_density = by_density + log_beta_density(here, first, second)
         by_density = by_density - lax.log1p(n)
-        raised = (first + of_k - 1, second + of_rest - 1)
         by_density = by_density - log_beta_density(here, *raised)
         return where(is_large, by_density, plain)
 
