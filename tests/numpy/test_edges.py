@@ -122,3 +122,10 @@ def test_products_with_the_empty_polynomial_keep_the_dtype(dtype: str) -> None:
 def test_no_polynomial_is_divided_by_the_empty_one() -> None:
     with pytest.raises(IndexError, match=r"polydiv: v must have a leading coeff"):
         jnp.polydiv(jnp.ones(2), jnp.zeros(0))
+
+
+@pytest.mark.parametrize("size", [1, 3])
+@pytest.mark.parametrize("hermitian", [False, True])
+def test_the_pseudo_inverse_of_nan_is_nan(size: int, hermitian: bool) -> None:
+    a = np.full((size, size), np.nan, np.float32)
+    assert jnp.isnan(jnp.linalg.pinv(a, hermitian=hermitian)).all()

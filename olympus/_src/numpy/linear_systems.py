@@ -396,7 +396,8 @@ def _pinv(a: Any, rtol: Any, *, hermitian: bool) -> Any:
 
 def _pseudo_inverse(a: Any, rtol: Any, hermitian: bool) -> Any:
     u, s, v_h = decompositions.svd(a, full_matrices=False, hermitian=hermitian)
-    s = selection.where(s > decompositions.cutoff(s, rtol), s, np.inf)
+    # A value that is NaN is none of those left out.
+    s = selection.where(s <= decompositions.cutoff(s, rtol), np.inf, s)
     divided = matrices.adjoint(u) / s[..., None].astype(aval_of(u).dtype)
     return matrices.matmul(matrices.adjoint(v_h), divided)
 
