@@ -219,9 +219,9 @@ def test_slopes_of_rare_events():
     np.testing.assert_allclose(got, -1000 / (1 - p.astype(np.float64)), rtol=1e-5)
 
 
-def test_slopes_in_shapes_far_above_the_mean_of_beta():
-    a, b = np.float32([51, 1e3, 25]), np.float32([1e8, 1e6, 2e9])
-    x = np.float32([0.5, 0.1, 0.25])
+def test_slopes_in_shapes_far_from_the_mean_of_beta():
+    a, b = np.float32([51, 1e3, 25, 1.2e7]), np.float32([1e8, 1e6, 2e9, 60])
+    x = np.float32([0.5, 0.1, 0.25, 1e-8])
     wide = [v.astype(np.float64) for v in (a, b, x)]
     both = reference.digamma(wide[0] + wide[1])
     want = np.log(wide[2]) - reference.digamma(wide[0]) + both

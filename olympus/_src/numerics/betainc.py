@@ -87,19 +87,17 @@ def _log_power_of_one_large(p: Any, q: Any, x: Any, log_y: Any, gamma: Any) -> A
 def _log_power_of_large(a: Any, b: Any, x: Any, excess: Any) -> Any:
     """The same for large a and b: how far x is from the mean, in two parts.
 
-    What is linear in both cancels, and is left out. Far above the mean it is not, since
+    What is linear in both cancels, and is left out. Far from the mean it is not, since
     it would be larger than what is left of it, and so would be slopes.
     """
     both, half = e.add(a, b), terms.number(x, 0.5)
     zero, one = terms.like(x, 0), terms.like(x, 1)
     up, down = e.div(excess, a), e.neg(e.div(excess, b))
-    is_far, is_above = e.lt(up, e.neg(half)), e.gt(up, one)
+    is_far = e.bitwise_or(e.lt(up, e.neg(half)), e.gt(up, one))
     ratio = e.select(is_far, e.mul(both, e.div(x, a)), one)
-    near = e.select(e.bitwise_or(is_far, is_above), zero, up)
-    first = e.select(is_far, e.sub(e.log(ratio), up), terms.log1p_without_lead(near))
-    first = e.select(is_above, e.log1p(e.select(is_above, up, one)), first)
-    second = terms.log1p_without_lead(down)
-    second = e.select(is_above, e.log1p(down), second)
+    near = e.select(is_far, zero, up)
+    first = e.select(is_far, e.log(ratio), terms.log1p_without_lead(near))
+    second = e.select(is_far, e.log1p(down), terms.log1p_without_lead(down))
     lead = e.add(e.mul(a, first), e.mul(b, second))
     correction = e.add(terms.stirling(a), terms.stirling(b))
     correction = e.sub(terms.stirling(both), correction)
