@@ -260,3 +260,17 @@ def test_beta_binomial_chances_of_small_shapes(b):
         want -= np.log1p(n) + reference.betaln(n - k + 1, k + 1)
         got = stats.betabinom.logpmf(k, n, a, np.float32(b))
         np.testing.assert_allclose(got, want, rtol=1e-5, atol=1e-5)
+
+
+def test_slope_in_the_shape_of_gamma_far_above_its_mean():
+    a, x = np.float32([21, 25, 70, 1e3, 1e5]), np.float32([1e9, 30, 1.2e7, 1e8, 3e5])
+    wide = [v.astype(np.float64) for v in (a, x)]
+    want = np.log(wide[1]) - reference.digamma(wide[0])
+    got = olympus.grad(lambda a: stats.gamma.logpdf(x, a).sum())(a)
+    np.testing.assert_allclose(got, want, rtol=1e-5)
+    places = olympus.grad(lambda x: stats.gamma.logpdf(x, a).sum())(x)
+    np.testing.assert_allclose(places, (wide[0] - 1) / wide[1] - 1, rtol=2e-5)
+    values = stats.gamma.logpdf(x, a)
+    np.testing.assert_allclose(
+        values, distributions.gamma.logpdf(wide[1], wide[0]), rtol=1e-5
+    )

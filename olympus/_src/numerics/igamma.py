@@ -64,12 +64,17 @@ def _log_scale(a: Any, x: Any) -> Any:
 def log_scale_of_large(a: Any, x: Any) -> Any:
     """The same for a from 20 on, by how far x is from it, since the terms are large."""
     half = terms.number(a, 0.5)
-    gap = e.div(e.sub(x, a), a)
-    is_far = e.lt(gap, e.neg(half))
-    near = terms.log1p_without_lead(e.select(is_far, terms.like(a, 0), gap))
-    far = e.sub(e.sub(e.log(x), e.log(a)), gap)
+    change = e.sub(x, a)
+    gap = e.div(change, a)
+    is_near = e.le(e.abs_(gap), half)
+    near = terms.log1p_without_lead(e.select(is_near, gap, terms.like(a, 0)))
+    # Of x far from a the gap is no term: slopes in a would be what it leaves of itself.
+    is_above = e.gt(gap, half)
+    above = e.log1p(e.select(is_above, gap, terms.like(a, 0)))
+    log = e.select(is_above, above, e.sub(e.log(x), e.log(a)))
+    far = e.sub(e.mul(a, log), change)
+    power = e.select(is_near, e.mul(a, near), far)
     root = e.mul(half, e.log(e.mul(a, terms.number(a, 2 * np.pi))))
-    power = e.mul(a, e.select(is_far, far, near))
     return e.sub(power, e.add(terms.stirling(a), root))
 
 
