@@ -274,3 +274,29 @@ def test_slope_in_the_shape_of_gamma_far_above_its_mean():
     np.testing.assert_allclose(
         values, distributions.gamma.logpdf(wide[1], wide[0]), rtol=1e-5
     )
+
+
+def test_negative_binomial_chances_of_less_than_one_success():
+    k, n = np.float32([33, 7748, 245, 100, 0]), np.float32([4e-8, 2e-5, 0.5, 0.99, 0.9])
+    p = np.float32([2e-8, 2e-9, 1e-3, 0.9, 1e-9])
+    wide = [v.astype(np.float64) for v in (k, n, p)]
+    got = stats.nbinom.logpmf(k, n, p)
+    want = distributions.nbinom.logpmf(*wide)
+    np.testing.assert_allclose(got, want, rtol=2e-6, atol=2e-6)
+    slopes = olympus.grad(lambda n, p: stats.nbinom.logpmf(k, n, p).sum(), (0, 1))
+    in_n, in_p = slopes(n, p)
+    want = wide[1] / wide[2] - wide[0] / (1 - wide[2])
+    np.testing.assert_allclose(in_p, want, rtol=1e-5)
+    want = reference.digamma(wide[0] + wide[1]) - reference.digamma(wide[1])
+    np.testing.assert_allclose(in_n, want + np.log(wide[2]), rtol=1e-5)
+
+
+def test_slopes_of_impossible_negative_binomial_counts():
+    k, n = np.float32([0, 0, 5, 30, 30]), np.float32([2, 30, 2, 0.5, 0.5])
+    p = np.float32([0, 0, 1, 0, 1])
+    slopes = olympus.grad(lambda n, p: stats.nbinom.logpmf(k, n, p).sum(), (0, 1))
+    in_n, in_p = slopes(n, p)
+    assert (stats.nbinom.logpmf(k, n, p) == -np.inf).all()
+    np.testing.assert_array_equal(in_p, np.where(p == 0, np.inf, -np.inf))
+    assert (in_n[p == 0] == -np.inf).all()
+    assert np.isfinite(in_n[p == 1]).all()
