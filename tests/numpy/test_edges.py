@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -129,3 +131,15 @@ def test_no_polynomial_is_divided_by_the_empty_one() -> None:
 def test_the_pseudo_inverse_of_nan_is_nan(size: int, hermitian: bool) -> None:
     a = np.full((size, size), np.nan, np.float32)
     assert jnp.isnan(jnp.linalg.pinv(a, hermitian=hermitian)).all()
+
+
+@pytest.mark.parametrize("wrap", [lambda f: f, olympus.jit], ids=["plain", "jit"])
+@pytest.mark.parametrize("name", ["real", "conj", "asarray", "ravel", "atleast_1d"])
+def test_tangents_without_numbers_come_back(name: str, wrap: Any) -> None:
+    def tangent(x: Any) -> Any:
+        t = olympus.jvp(lambda x: x > 1, (x,), (x,))[1]
+        return getattr(jnp, name)(t)
+
+    out = wrap(tangent)(jnp.ones(3))
+    assert out.dtype == olympus.float0
+    assert out.shape == (3,)
