@@ -210,7 +210,7 @@ def _trace(f: Any, args: Any, kwargs: Any) -> tuple[ir.Olympuspr, list[Any], Any
                 )
         return leaves
 
-    info = ir.DebugInfo("checkify", source_info.describe_function(f))
+    info = ir.DebugInfo.of("checkify", f)
     program, consts = partial_eval.trace_to_olympuspr(run, [], info)
     return program, consts, structures[0]
 

@@ -182,7 +182,7 @@ def linearize_leaves(
     """
     flat, out_info = on_leaves(api, fun, fun, structure, has_aux)
     leaves = with_still_arrays(leaves, nonzero)
-    outs, tape = ad.linearize(flat, leaves, debug_info(api, fun), nonzero=nonzero)
+    outs, tape = ad.linearize(flat, leaves, ir.DebugInfo.of(api, fun), nonzero=nonzero)
     return leaves, outs, tape.pruned(), out_info
 
 
@@ -219,11 +219,6 @@ def linear_alike(x: Any, y: Any) -> bool:
         return False  # messages would name the other
     zeros = [[None if o is None else o.aval for o in p.outs] for p in (x, y)]
     return zeros[0] == zeros[1] and program_equality.alike(x.program, y.program)
-
-
-def debug_info(api: str, fun: Any) -> ir.DebugInfo:
-    """Names of a function for messages about its trace."""
-    return ir.DebugInfo(api, source_info.describe_function(fun))
 
 
 def named(wrapper: Any, fun: Any, doc: str) -> Any:

@@ -9,7 +9,7 @@ from olympus._src import tree
 from olympus._src.api import derivative_checks, parameters
 from olympus._src.api import differentiation as common
 from olympus._src.core import avals as avals_
-from olympus._src.core import trace
+from olympus._src.core import ir, trace
 from olympus._src.core.array_type import PyTree
 from olympus._src.core.symbolic_values import Zero
 from olympus._src.foundation import tracebacks
@@ -72,7 +72,7 @@ def jvp(
         ):  # integers have no tangent that moves
             leaves[i], directions[i] = common.as_array(x), Zero(tangent_aval)
     flat, out_info = common.on_leaves("jvp", fun, fun, structure, has_aux)
-    info = common.debug_info("jvp", fun)
+    info = ir.DebugInfo.of("jvp", fun)
     outs, out_tangents = ad.jvp(flat, leaves, directions, info)
     value = out_info.structure.unflatten(map(common.as_result, outs))
     tangent = out_info.structure.unflatten(map(common.as_result, out_tangents))

@@ -9,6 +9,7 @@ from olympus._src import tree
 from olympus._src.api import derivative_checks
 from olympus._src.api import differentiation as common
 from olympus._src.core import avals as avals_
+from olympus._src.core import ir
 from olympus._src.foundation import tracebacks
 from olympus._src.interpreters import ad
 
@@ -37,7 +38,7 @@ class _Gradient:
         )
         derivative_checks.check_reduce_axes(api, reduce_axes)
         self.name = self.plan.name
-        self.info = common.debug_info(api, fun)
+        self.info = ir.DebugInfo.of(api, fun)
 
     def __call__(self, args: Any, kwargs: Any) -> tuple[Any, Any, Any]:
         """The value, the auxiliary value, and the gradients."""

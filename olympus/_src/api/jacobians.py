@@ -9,6 +9,7 @@ import numpy as np
 
 from olympus._src.api import differentiation as common
 from olympus._src.core import avals as avals_
+from olympus._src.core import ir
 from olympus._src.core.symbolic_values import Zero
 from olympus._src.foundation import tracebacks
 from olympus._src.interpreters import ad, batching, concrete_arrays, evaluate
@@ -172,7 +173,7 @@ def _forward(plan: common.Plan, args: Any, kwargs: Any) -> tuple[Any, Any]:
     flat, out_info = common.on_leaves(plan.api, plan.fun, call, structure, plan.has_aux)
     avals = [avals_.aval_of(x) for x in leaves]
     outs: list[Any] = []
-    info = common.debug_info(plan.api, plan.fun)
+    info = ir.DebugInfo.of(plan.api, plan.fun)
 
     def push(*tangents: Any) -> list[Any]:
         outs[:], slopes = ad.jvp(flat, leaves, tangents, info)
@@ -202,7 +203,7 @@ def _reverse(plan: common.Plan, args: Any, kwargs: Any) -> tuple[Any, Any]:
     call, leaves, structure = plan.arguments(args, kwargs)
     flat, out_info = common.on_leaves(plan.api, plan.fun, call, structure, plan.has_aux)
     leaves = common.with_still_arrays(leaves, None)
-    outs, linear = ad.linearize(flat, leaves, common.debug_info(plan.api, plan.fun))
+    outs, linear = ad.linearize(flat, leaves, ir.DebugInfo.of(plan.api, plan.fun))
     plan.check_outputs(outs, out_info.structure)
     out_avals = [avals_.aval_of(x) for x in outs]
     rows = _apply_to_basis(lambda *cts: linear.transpose(cts), out_avals)

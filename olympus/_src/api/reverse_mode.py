@@ -443,7 +443,7 @@ def linear_transpose(
     leaves, in_tree = tree.tree_flatten(primals)
     in_avals = [_type_of(x) for x in leaves]
     flat, out_info = common.on_leaves("linear_transpose", fun, fun, in_tree, False)
-    info = common.debug_info("linear_transpose", fun)
+    info = ir.DebugInfo.of("linear_transpose", fun)
     program, consts = partial_eval.trace_to_olympuspr(flat, in_avals, info)
     program, consts = discharge.of_arrays("linear_transpose", program, consts, True)
     _check_linear_dtypes(fun, in_avals, program.out_avals)

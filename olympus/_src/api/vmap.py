@@ -117,9 +117,6 @@ class _Mapping:
         """The function's name, for messages."""
         return source_info.function_name(self.fun)
 
-    def _debug_info(self) -> ir.DebugInfo:
-        return ir.DebugInfo("vmap", source_info.describe_function(self.fun))
-
     def apply(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """Runs the function on all elements at once."""
         if vmappable.is_needed((args, kwargs), (self.in_axes, self.out_axes)):
@@ -150,7 +147,7 @@ class _Mapping:
                 raise self._bad_result(result)
             return outs
 
-        info = self._debug_info() if config.check_leaks() else None
+        info = ir.DebugInfo.of("vmap", self.fun) if config.check_leaks() else None
         outs, out_dims = batching.batch(flat, axis, leaves, dims, info)
         out_axes = tree.broadcast_axes(
             "vmap", "out_axes", self.out_axes, out_structure, full_name="result"

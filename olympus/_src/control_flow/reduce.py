@@ -27,7 +27,6 @@ from olympus._src.core.array_type import (
 )
 from olympus._src.core.primitive import Primitive
 from olympus._src.core.symbolic_values import Zero
-from olympus._src.foundation import source_info
 from olympus._src.interpreters import ad, batching, evaluate, partial_eval
 from olympus._src.lax import (
     concatenation,
@@ -51,7 +50,7 @@ from olympus._src.lowering import module, types
 
 def _trace(what: str, fun: Any, run: Callable[..., Any], scalars: Sequence[Any]) -> Any:
     """A computation on scalars as a program without constants."""
-    info = ir.DebugInfo(what, source_info.describe_function(fun))
+    info = ir.DebugInfo.of(what, fun)
     program, consts = partial_eval.trace_to_olympuspr(run, scalars, info)
     if any(isinstance(c, trace.Tracer) for c in consts):
         raise TypeError(

@@ -20,7 +20,7 @@ from olympus._src.core import (
     scopes,
     trace,
 )
-from olympus._src.foundation import errors
+from olympus._src.foundation import errors, source_info
 
 
 class Var:
@@ -169,6 +169,13 @@ class DebugInfo:
         self.func_src_info = func_src_info
         self.arg_names = arg_names
         self.result_paths = result_paths
+
+    @classmethod
+    def of(
+        cls, traced_for: str, fun: Any, arg_names: Sequence[str] | None = None
+    ) -> DebugInfo:
+        """That of a user's function which a transformation traces."""
+        return cls(traced_for, source_info.describe_function(fun), arg_names)
 
     @property
     def func_name(self) -> str:

@@ -13,7 +13,6 @@ from typing import Any
 
 from olympus._src.core import avals as avals_
 from olympus._src.core import ir, scopes, trace
-from olympus._src.foundation import source_info
 from olympus._src.interpreters import partial_eval
 
 current = trace.current
@@ -221,7 +220,7 @@ def _info(fun: Any, traced_for: str) -> ir.DebugInfo:
     if getattr(fun, "debug_info", None) is not None:
         return fun.debug_info
     inner = getattr(fun, "f", fun)
-    return ir.DebugInfo(traced_for, source_info.describe_function(inner))
+    return ir.DebugInfo.of(traced_for, inner)
 
 
 def _caller(fun: Any) -> Callable[..., Any]:

@@ -151,7 +151,7 @@ def _trace_body(
         return outs
 
     paths = _Paths(fun, in_tree)
-    info = ir.DebugInfo(what, source_info.describe_function(fun), paths)
+    info = ir.DebugInfo.of(what, fun, paths)
     noted = None
     if not evaluate.is_staging():
         noted = operations.noted_body(fun, in_tree, in_avals, paths.roots)
