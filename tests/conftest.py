@@ -30,7 +30,6 @@ hypothesis.settings.register_profile(
 )
 hypothesis.settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "olympus"))
 
-
 # Here a list of cases is one of modules or pages, each of which has to be right.
 _WHOLE = ("tests/structure/", "tests/docs/")
 
@@ -73,9 +72,11 @@ def _skip_on_gpus(items):
 def _sample(config, items):
     """Leaves a share of the tests, by the seed."""
     cases = collections.Counter(map(_test_of, items))
-    kept = [x for x in items if _is_in_run(x, cases[_test_of(x)])]
-    chosen = set(map(id, kept))
-    config.hook.pytest_deselected(items=[x for x in items if id(x) not in chosen])
+    left_out: list = []
+    kept: list = []
+    for item in items:
+        (kept if _is_in_run(item, cases[_test_of(item)]) else left_out).append(item)
+    config.hook.pytest_deselected(items=left_out)
     items[:] = kept
 
 

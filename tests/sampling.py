@@ -40,7 +40,7 @@ EVERYTHING = os.environ.get("OLYMPUS_SWEEP") == "all"
 SHARE = int(os.environ.get("OLYMPUS_TEST_SHARE") or 1)
 # Of slow tests without a mark it takes one in so many.
 SLOW_SHARE = int(os.environ.get("OLYMPUS_SLOW_SHARE") or 1)
-# Of tests with many cases it takes one case in so many.
+# Of tests with more than MANY cases it takes one case in so many.
 MANY = 12
 CASES_SHARE = int(os.environ.get("OLYMPUS_CASES_SHARE") or 1)
 SEED = int(os.environ.get("OLYMPUS_TEST_SEED") or _seed_of_commit())

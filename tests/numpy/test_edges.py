@@ -116,9 +116,9 @@ def test_products_with_the_empty_polynomial_keep_the_dtype(dtype: str) -> None:
     some, none = jnp.array([1, 2], dtype), jnp.zeros(0, dtype)
     for x64 in (False, True):
         with olympus.enable_x64(x64):
-            found = jnp.polymul(some, none)
-            assert found.dtype == dtype
-            assert not found.any()
+            product = jnp.polymul(some, none)
+            assert product.dtype == dtype
+            assert not product.any()
 
 
 def test_no_polynomial_is_divided_by_the_empty_one() -> None:

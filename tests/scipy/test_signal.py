@@ -68,9 +68,9 @@ def test_dtypes_and_shapes_of_jax():
 @pytest.mark.parametrize("dtype", ["bfloat16", "float16", "float32", "complex64"])
 def test_fftconvolve_with_single_elements_is_a_product(dtype):
     one, many = jnp.ones(1, dtype) * 3, jnp.array([1, 2, 4], dtype)
-    found = signal.fftconvolve(one, many)
-    assert found.dtype == dtype
-    np.testing.assert_array_equal(np.asarray(found, "complex64"), [3, 6, 12])
+    product = signal.fftconvolve(one, many)
+    assert product.dtype == dtype
+    np.testing.assert_array_equal(np.asarray(product, "complex64"), [3, 6, 12])
     assert signal.fftconvolve(one, many, "same").tolist() == [6]
     assert signal.fftconvolve(one, many, "valid").tolist() == [3, 6, 12]
 

@@ -239,8 +239,8 @@ def test_chances_of_beta_are_none_below_zero_or_above_one(dtype):
         grid = np.meshgrid(sizes, sizes, places)
         a, b, x = (v.ravel().astype(dtype) for v in grid)
         for fun in (stats.beta.cdf, stats.beta.sf):
-            found = fun(x, a, b)
-            assert ((found >= 0) & (found <= 1)).all()
+            chances = fun(x, a, b)
+            assert ((chances >= 0) & (chances <= 1)).all()
         for fun in (stats.beta.logcdf, stats.beta.logsf):
             assert (fun(x, a, b) <= 0).all()
 

@@ -88,9 +88,9 @@ def _direct(name: str, in1: Any, in2: Any, mode: str, precision: Any) -> Any:
     return shaping.reshape(out, aval_of(out).shape[2:])
 
 
-def _product_of_spectra(in1: Any, in2: Any, live: Sequence[tuple[int, int]]) -> Any:
-    """The whole convolution over some axes, which come with their sizes in it."""
-    axes, sizes_ = zip(*live, strict=True)
+def _convolve_whole(in1: Any, in2: Any, sized: Sequence[tuple[int, int]]) -> Any:
+    """The whole convolution over axes that come with their sizes in it."""
+    axes, sizes_ = zip(*sized, strict=True)
     if dtypes.kind(aval_of(in1).dtype) == "c":
         forth, back = fourier.fftn, fourier.ifftn
     else:
@@ -105,8 +105,12 @@ def _convolve_by_fourier(name: str, in1: Any, in2: Any, mode: str, axes: Any) ->
         in1, in2 = in2, in1
         pairs = [(n, m) for m, n in pairs]
     # Over an axis along which one has a single element, a convolution is a product.
-    live = [(a, m + n - 1) for a, (m, n) in zip(axes, pairs, strict=True) if m > 1 < n]
-    out = _product_of_spectra(in1, in2, live) if live else in1 * in2
+    long = [
+        (axis, m + n - 1)
+        for axis, (m, n) in zip(axes, pairs, strict=True)
+        if min(m, n) > 1
+    ]
+    out = _convolve_whole(in1, in2, long) if long else in1 * in2
     cut = [slice(None)] * aval_of(out).ndim
     for axis, (m, n) in zip(axes, pairs, strict=True):
         start = {"full": 0, "same": (n - 1) // 2, "valid": n - 1}[mode]
