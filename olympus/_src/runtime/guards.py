@@ -113,7 +113,7 @@ def explicit(direction: str) -> Iterator[None]:
 
 
 def lift() -> contextlib.AbstractContextManager[None]:
-    """A block that puts values on a device which the user did not have on the host.
+    """A block that moves values between host and device which are not the user's.
 
     Such as numbers that a function makes, and constants of programs.
     """
@@ -123,12 +123,12 @@ def lift() -> contextlib.AbstractContextManager[None]:
 @contextlib.contextmanager
 def _lift() -> Iterator[None]:
     state = _guards.thread_local_state()
-    before = state.host_to_device
-    state.host_to_device = _guards.TransferGuardLevel.ALLOW
+    before = state.host_to_device, state.device_to_host
+    state.host_to_device = state.device_to_host = _guards.TransferGuardLevel.ALLOW
     try:
         yield
     finally:
-        state.host_to_device = before
+        state.host_to_device, state.device_to_host = before
 
 
 def explain(error: versions.XlaRuntimeError) -> Exception:
