@@ -96,9 +96,9 @@ def _lower(
             else ctx.block.splat(0, a)
             for a in outs
         ]
+    x = _emit_nan_for_infinite(ctx.block, x, aval)
     if ctx.platform in gpu.PLATFORMS:
         return _emit_on_gpu(ctx, x, full_matrices, compute_uv, algorithm)
-    x = _emit_nan_for_infinite(ctx.block, x, aval)
     rows, columns = aval.shape[-2:]
     # The kernel wants places for the vectors even where it computes none.
     left = matrices.matrix_aval(aval, rows, rows)
@@ -122,9 +122,10 @@ def _lower(
 
 
 def _emit_nan_for_infinite(block: Any, x: str, aval: Any) -> str:
-    """Writes `x + 0 x`, as LAPACK may not end where there is infinity, but does of NaN.
+    """Writes `x + 0 x`: of infinity LAPACK may not end, and GPUs give some numbers.
 
-    Of complex numbers `x - x` would not do, which the compiler takes for 0.
+    Of NaN both give NaN. Of complex numbers `x - x` would not do, which the compiler
+    takes for 0.
     """
     pair = x, block.splat(0, aval)
     zeros = block.elementwise("stablehlo.multiply", pair, aval)
