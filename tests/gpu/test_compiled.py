@@ -98,6 +98,8 @@ SORTS = {
     "bfloat16": lambda x: jnp.sort(x.astype("bfloat16")),
     "downwards": lambda x: jnp.sort(x, descending=True),
     "few of many": lambda x: lax.top_k(x, 5),
+    "few integers of many": lambda x: lax.top_k(x.astype("int32"), 500),
+    "few of less": lambda x: lax.top_k(x[: 1 << 17], 5),
 }
 
 
@@ -107,6 +109,6 @@ def test_sorts_take_their_kernels(gpu: Any, what: str) -> None:
     module = _lower(SORTS[what], [olympus.ShapeDtypeStruct((1 << 20,), "float32")])
     # Later passes ask the kernel for the memory it needs, which takes a GPU.
     text = gpu.text(module, xla_early_exit_with_layouts=True)
-    kernel = "__gpu$TopK" if what == "few of many" else "xla.gpu.ext.cub_sort"
+    kernel = "__gpu$TopK" if what == "few of less" else "xla.gpu.ext.cub_sort"
     assert f'custom_call_target="{kernel}' in text
     assert " sort(" not in text

@@ -68,6 +68,33 @@ def test_float_comparators_are_one_comparison() -> None:
     assert "TOTALORDER" not in traced.lower(lowering_platforms=("cpu",)).as_text()
 
 
+@pytest.mark.parametrize("dtype", ["float32", "bfloat16", "int16", "uint32", "int32"])
+@pytest.mark.parametrize("shape", [(300_000,), (1, 300_000), (300_000, 1)])
+def test_the_largest_of_one_long_line(shape: Any, dtype: str) -> None:
+    x = RNG.normal(size=shape) * 30
+    x = (abs(x) if dtype == "uint32" else x).astype(olympus.numpy.dtype(dtype))
+    if dtype == "float32":
+        x.ravel()[: SPECIAL.size] = SPECIAL
+        x.ravel()[-SPECIAL.size :] = SPECIAL
+
+    def f(x: Any) -> Any:
+        return lax.top_k(x, 9, axis=int(np.argmax(shape)))
+
+    traced = olympus.jit(f).trace(x)
+    text = traced.lower(lowering_platforms=("cuda",)).as_text()
+    assert "stablehlo.sort" in text and "top_k" not in text
+    ours, wanted = _run_as_on("cuda", f, x), f(x)
+    np.testing.assert_array_equal(ours[1], wanted[1])
+    np.testing.assert_array_equal(ours[0], wanted[0])
+
+
+@pytest.mark.parametrize("shape", [(2, 300_000), (300, 300), (9,)])
+def test_the_largest_of_other_lines_are_left_to_the_compiler(shape: Any) -> None:
+    x = olympus.ShapeDtypeStruct(shape, "float32")
+    traced = olympus.jit(lambda x: lax.top_k(x, 5)).trace(x)
+    assert "top_k" in traced.lower(lowering_platforms=("cuda",)).as_text()
+
+
 @pytest.mark.parametrize("size", [1, 2, 5])
 @pytest.mark.parametrize("dtype", ["float32", "complex64"])
 def test_tridiagonal_elimination(size: int, dtype: str) -> None:

@@ -30,7 +30,7 @@ from olympus._src.lax import (
     sort_keys,
 )
 from olympus._src.lax.families import ShapedArray
-from olympus._src.lax.kernels import short_sort, top_k_kernel
+from olympus._src.lax.kernels import long_top_k, short_sort, top_k_kernel
 from olympus._src.lowering import dynamic_shapes, types
 
 _I32, _I64 = np.dtype(np.int32), np.dtype(np.int64)
@@ -403,6 +403,8 @@ def _top_k_lower(ctx: Any, x: str, *, k: int, axis: int) -> list[str]:
         outs = top_k_kernel.emit_top_k(ctx, x, moved, k)
     elif on_cpu and k and short_sort.suits([moved], 1, last):
         outs = short_sort.emit_top_k(ctx, x, moved, k)
+    elif ctx.platform == "cuda" and long_top_k.suits(ctx, moved):
+        outs = long_top_k.emit_top_k(ctx, x, moved, k)
     else:
         outs = _emit_top_k(ctx, x, moved, k, out_avals)
     if axis == last:
