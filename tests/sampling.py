@@ -4,8 +4,8 @@ One seed chooses, for all lists: the commit's hash, so that each commit takes an
 part and the same commit always the same one. It is printed in the report's header.
 `OLYMPUS_TEST_SEED` sets it; with `OLYMPUS_SWEEP=all` (`make full`) a run takes all.
 `OLYMPUS_TEST_SHARE=4` takes every fourth test of any kind, for a short run,
-`OLYMPUS_SLOW_SHARE=5` every fifth of the slow ones that are not marked otherwise, and
-`OLYMPUS_CASES_SHARE=3` every third case of tests that are not slow but have many cases.
+`OLYMPUS_SLOW_SHARE=12` every twelfth of the slow ones that are not marked otherwise, and
+`OLYMPUS_CASES_SHARE=4` every fourth case of tests that are not slow but have many cases.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ SHARE = int(os.environ.get("OLYMPUS_TEST_SHARE") or 1)
 # Of slow tests without a mark it takes one in so many.
 SLOW_SHARE = int(os.environ.get("OLYMPUS_SLOW_SHARE") or 1)
 # Of tests with more than MANY cases it takes one case in so many.
-MANY = 12
+MANY = 4
 CASES_SHARE = int(os.environ.get("OLYMPUS_CASES_SHARE") or 1)
 SEED = int(os.environ.get("OLYMPUS_TEST_SEED") or _seed_of_commit())
 # The processes of one run agree, and what it starts does too.

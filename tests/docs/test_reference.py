@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import importlib
 import importlib.util
 import re
@@ -20,6 +21,8 @@ def pages():
     spec = importlib.util.spec_from_file_location("reference_pages", SCRIPT)
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
+    for name in ("page_texts", "object_texts"):  # which nobody changes here
+        setattr(module, name, functools.cache(getattr(module, name)))
     return module
 
 
