@@ -23,7 +23,16 @@ def gpus(lib: Library) -> dict[str, Any]:
     if lib.top.default_backend() != "gpu":
         return {}
     cases = _Cases(lib)
-    for add in (_products, _passes, _orders, _factorizations, _networks, _transfers):
+    for add in (
+        _products,
+        _passes,
+        _orders,
+        _searches,
+        _factorizations,
+        _stacks,
+        _networks,
+        _transfers,
+    ):
         add(cases, lib)
     return {f"gpu {name}": f for name, f in cases.found.items()}
 
@@ -107,6 +116,27 @@ def _orders(cases: _Cases, lib: Library) -> None:
     cases.add("scatter-add 1e7", lambda t, i, x: t.at[i].add(x), total, places, x)
 
 
+def _searches(cases: _Cases, lib: Library) -> None:
+    """Positions, counts, and the largest of lines of several lengths."""
+    jnp, n = lib.np, 1 << 24
+    x = cases.floats(n)
+    few, many = cases.below(10, n), cases.below(n // 16, n)
+    edges = jnp.sort(cases.floats(100_000))
+    cases.add("histogram 2^24", lambda x: jnp.histogram(x, 100)[0], x)
+    cases.add("bincount 2^24 of 10", lambda i: jnp.bincount(i, length=10), few)
+    cases.add("bincount 2^24 of 2^20", lambda i: jnp.bincount(i, length=n // 16), many)
+    cases.add("searchsorted 2^24 in 1e5", jnp.searchsorted, edges, x)
+    cases.add("nonzero 2^24", lambda x: jnp.nonzero(x > 0, size=n), x)
+    cases.add("sort 4096x4096", jnp.sort, x.reshape(4096, -1))
+    for k, shape in ((10, (10**6,)), (50, (64, 50257)), (8, (65536, 256))):
+        name = "x".join(map(str, shape))
+        cases.add(
+            f"top_k {k} of {name}",
+            lambda x, k=k: lib.lax.top_k(x, k),
+            cases.floats(*shape),
+        )
+
+
 def _factorizations(cases: _Cases, lib: Library) -> None:
     linalg, n = lib.np.linalg, 2048
     x = cases.floats(n, n)
@@ -116,7 +146,20 @@ def _factorizations(cases: _Cases, lib: Library) -> None:
     cases.add(f"qr {n}", linalg.qr, x)
     cases.add(f"eigh {n}", linalg.eigh, definite)
     cases.add("svd 512", linalg.svd, x[:512, :512])
-    cases.add("inv 1000x32x32", linalg.inv, cases.floats(1000, 32, 32))
+
+
+def _stacks(cases: _Cases, lib: Library) -> None:
+    """Factorizations of stacks of matrices."""
+    linalg = lib.np.linalg
+    for count, n in ((1000, 8), (1000, 32), (100, 128), (16, 512)):
+        x = cases.floats(count, n, n)
+        definite = x @ x.swapaxes(1, 2) + n * lib.np.eye(n)
+        of_any = {"svd": linalg.svd, "inv": linalg.inv, "qr": linalg.qr}
+        of_definite = {"eigh": linalg.eigh, "cholesky": linalg.cholesky}
+        for name, f in of_any.items():
+            cases.add(f"{name} {count}x{n}x{n}", f, x)
+        for name, f in of_definite.items():
+            cases.add(f"{name} {count}x{n}x{n}", f, definite)
 
 
 def _networks(cases: _Cases, lib: Library) -> None:
