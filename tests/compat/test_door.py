@@ -181,6 +181,38 @@ def test_libraries_read_the_trace_that_is_current_and_classes_by_their_names():
     ]
 
 
+def test_values_are_of_the_modules_by_which_libraries_tell_them():
+    out, _ = run_door(
+        "-c",
+        textwrap.dedent(
+            """
+            import copy, pickle, jax, jax.numpy as jnp
+            x, seen = jnp.ones(2), []
+
+            def f(y):
+                seen.append(y)
+                return (y * 2).sum()
+
+            f(x), jax.jit(f)(x), jax.grad(f)(x), jax.vmap(f)(x), jax.new_ref(x)
+            jax.random.split(jax.random.key(0)), jax.make_jaxpr(f)(x)
+            seen += [jax.new_ref(x), jax.random.key(0), jax.jit(f)]
+            print(*[type(value).__module__ for value in seen])
+            assert pickle.loads(pickle.dumps(x)).tolist() == copy.copy(x).tolist()
+            """
+        ),
+    )
+    arrays = "jaxlib._jax"
+    tracers = "jax._src.interpreters."
+    assert out.split() == [
+        arrays,
+        *[tracers + name for name in ("partial_eval", "ad", "batching")],
+        tracers + "partial_eval",
+        "jax._src.core.refs",
+        arrays,
+        arrays,
+    ]
+
+
 def test_functions_that_name_modules_are_traced_once_for_what_these_hold():
     out, _ = run_door(
         "-c",

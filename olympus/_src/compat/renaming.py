@@ -10,10 +10,10 @@ from typing import Any
 
 from olympus._src.api import jit_function
 from olympus._src.compat import names
-from olympus._src.core import array_type, ir, provenance
+from olympus._src.core import array_type, ir, provenance, refs
 from olympus._src.foundation import errors
-from olympus._src.interpreters import partial_eval
-from olympus._src.runtime import versions
+from olympus._src.interpreters import ad, batching, partial_eval
+from olympus._src.runtime import array, versions
 
 # Each renamed object with what it was called, for `restore`.
 _renamed: list[tuple[Any, str, Any]] = []
@@ -82,6 +82,10 @@ def rename_shown() -> None:
     for kind, name in _CLASSES:
         _set(kind, "__name__", name)
         _set(kind, "__qualname__", name)
+    for kind in (array.ArrayImpl, jit_function.JitFunction):
+        _set(kind, "__module__", "jaxlib._jax")
+    for kind in _OF_VALUES:
+        _set(kind, "__module__", names.jax_module(kind.__module__))
 
 
 _SHOWN = (
@@ -90,6 +94,16 @@ _SHOWN = (
     ir.ClosedOlympuspr,
     partial_eval.DynamicOlympusprTrace,
     partial_eval.DynamicOlympusprTracer,
+)
+
+
+# Classes of what programs compute with. Libraries for several kinds of arrays (autoray,
+# opt_einsum) tell them by the first word of the module.
+_OF_VALUES = (
+    partial_eval.DynamicOlympusprTracer,
+    ad.JVPTracer,
+    batching.BatchTracer,
+    refs.Ref,
 )
 
 
