@@ -110,14 +110,21 @@ def _orders(cases: _Cases, lib: Library) -> None:
     cases.add("sort 1e7 int", jnp.sort, whole)
     cases.add("argsort 1e7 int", jnp.argsort, whole)
     cases.add("median 1e7", jnp.median, x)
+    cases.add("sort 4096x4096", jnp.sort, cases.floats(4096, 4096))
     cases.add("top_k 10 of 1e7", lambda x: lib.lax.top_k(x, 10), x)
+    for k, shape in ((10, (10**6,)), (50, (64, 50257)), (8, (65536, 256))):
+        cases.add(
+            f"top_k {k} of {'x'.join(map(str, shape))}",
+            lambda x, k=k: lib.lax.top_k(x, k),
+            cases.floats(*shape),
+        )
     cases.add("gather 1e7", lambda x, i: x[i], x, places)
     total = jnp.zeros(_KEYS // 10)
     cases.add("scatter-add 1e7", lambda t, i, x: t.at[i].add(x), total, places, x)
 
 
 def _searches(cases: _Cases, lib: Library) -> None:
-    """Positions, counts, and the largest of lines of several lengths."""
+    """Positions and counts."""
     jnp, n = lib.np, 1 << 24
     x = cases.floats(n)
     few, many = cases.below(10, n), cases.below(n // 16, n)
@@ -127,14 +134,6 @@ def _searches(cases: _Cases, lib: Library) -> None:
     cases.add("bincount 2^24 of 2^20", lambda i: jnp.bincount(i, length=n // 16), many)
     cases.add("searchsorted 2^24 in 1e5", jnp.searchsorted, edges, x)
     cases.add("nonzero 2^24", lambda x: jnp.nonzero(x > 0, size=n), x)
-    cases.add("sort 4096x4096", jnp.sort, x.reshape(4096, -1))
-    for k, shape in ((10, (10**6,)), (50, (64, 50257)), (8, (65536, 256))):
-        name = "x".join(map(str, shape))
-        cases.add(
-            f"top_k {k} of {name}",
-            lambda x, k=k: lib.lax.top_k(x, k),
-            cases.floats(*shape),
-        )
 
 
 def _factorizations(cases: _Cases, lib: Library) -> None:

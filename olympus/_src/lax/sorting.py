@@ -21,6 +21,7 @@ from olympus._src.core.primitive import Primitive, takes_primitive
 from olympus._src.core.sizes import as_size
 from olympus._src.core.symbolic_values import Zero
 from olympus._src.lax import (
+    comparators,
     families,
     gather,
     shaping,
@@ -63,127 +64,6 @@ def _sort_abstract(
     return list(operands)
 
 
-# -- the general comparator ------------------------------------------------------------
-
-
-class _Comparator:
-    """Writes the region that says whether the first of two tuples of keys is less.
-
-    XLA's GPU compiler replaces a sort by a radix sort where it recognizes the region:
-    one comparison in the total order of floats, of operands in which all NaN and all
-    zeros are made equal (`is_total`). Elsewhere plain comparisons are faster.
-    """
-
-    __slots__ = ("block", "flag", "is_total")
-
-    def __init__(self, block: Any, is_total: bool) -> None:
-        self.block = block
-        self.flag = ShapedArray((), np.bool_)
-        self.is_total = is_total
-
-    def less(self, pairs: Sequence[tuple[str, str, Any]]) -> str:
-        """Lexicographic order of scalars: by the first key, then the second, ..."""
-        *first, (x, y, scalar) = pairs
-        result, _ = self._one(x, y, scalar, needs_equal=False)
-        for x, y, scalar in reversed(first):
-            below, equal = self._one(x, y, scalar, needs_equal=True)
-            result = self._logic("or", below, self._logic("and", equal, result))
-        return result
-
-    def _one(self, x: str, y: str, scalar: Any, needs_equal: bool) -> Any:
-        """Whether x < y and x == y, where NaN is above all numbers and -0 equals 0."""
-        if not dtypes.issubdtype(scalar.dtype, np.floating):
-            kind = sort_keys.comparison_kind(scalar.dtype)
-            below = self._compare("LT", x, y, scalar, kind)
-            return below, self._compare("EQ", x, y, scalar, kind)
-        if self.is_total:
-            return self._one_in_total_order(x, y, scalar, needs_equal)
-        nan_x = self._compare("NE", x, x, scalar, "FLOAT")
-        nan_y = self._compare("NE", y, y, scalar, "FLOAT")
-        above = self._compare("GT", x, y, scalar, "FLOAT")
-        number_x = self.block.elementwise("stablehlo.not", (nan_x,), self.flag)
-        below = self._compare("LT", x, y, scalar, "FLOAT")
-        below = self._logic("or", below, self._logic("and", nan_y, number_x))
-        if not needs_equal:
-            return below, ""
-        above = self._logic(
-            "or", above, self._logic("and", nan_x, self._logic("xor", nan_y, nan_x))
-        )
-        either = self._logic("or", below, above)
-        return below, self.block.elementwise("stablehlo.not", (either,), self.flag)
-
-    def _one_in_total_order(
-        self, x: str, y: str, scalar: Any, needs_equal: bool
-    ) -> tuple[str, str]:
-        x, y = (self._merge_equals(v, scalar) for v in (x, y))
-        below = self._compare("LT", x, y, scalar, "TOTALORDER")
-        if not needs_equal:
-            return below, ""
-        return below, self._compare("EQ", x, y, scalar, "TOTALORDER")
-
-    def _merge_equals(self, x: str, scalar: Any) -> str:
-        """`x` with one zero for both, and one NaN for all."""
-        zero, nan = (self.block.constant(v, scalar) for v in (0.0, float("nan")))
-        is_zero = self._compare("EQ", x, zero, scalar, "FLOAT")
-        is_nan = self._compare("NE", x, x, scalar, "FLOAT")
-        merged = self._select(is_zero, zero, x, scalar)
-        return self._select(is_nan, nan, merged, scalar)
-
-    def _select(self, flag: str, yes: str, no: str, scalar: Any) -> str:
-        f, t = types.tensor_type(self.flag), types.tensor_type(scalar)
-        return self.block.emit(f"stablehlo.select {flag}, {yes}, {no} : {f}, {t}")
-
-    def _compare(self, direction: str, x: str, y: str, scalar: Any, kind: str) -> str:
-        return self.block.compare(direction, x, y, scalar, kind, self.flag)
-
-    def _logic(self, op: str, x: str, y: str) -> str:
-        return self.block.elementwise(f"stablehlo.{op}", (x, y), self.flag)
-
-
-def _key_parts(block: Any, x: str, y: str, scalar: Any) -> list[tuple[str, str, Any]]:
-    """A pair of scalars as pairs of real keys: two for complex numbers."""
-    if not dtypes.issubdtype(scalar.dtype, np.complexfloating):
-        return [(x, y, scalar)]
-    part = ShapedArray((), dtypes.real_dtype(scalar.dtype))
-    t = types.tensor_type
-    pairs = []
-    for op in ("real", "imag"):
-        names = [
-            block.emit(f"stablehlo.{op} {v} : ({t(scalar)}) -> {t(part)}")
-            for v in (x, y)
-        ]
-        pairs.append((*names, part))
-    return pairs
-
-
-def _emit_sort(
-    ctx: Any,
-    operands: Sequence[str],
-    in_avals: Sequence[Any],
-    dimension: int,
-    is_stable: bool,
-    num_keys: int,
-) -> list[str]:
-    inner = ctx.block.inner()
-    scalars = [ShapedArray((), a.dtype) for a in in_avals for _ in range(2)]
-    names = inner.arguments(scalars)
-    pairs = []
-    for k in range(num_keys):
-        x, y = names[2 * k : 2 * k + 2]
-        pairs += _key_parts(inner, x, y, scalars[2 * k])
-    out = _Comparator(inner, ctx.platform != "cpu").less(pairs)
-    region = inner.region(names, scalars, [out], [ShapedArray((), np.bool_)])
-    return ctx.block.op(
-        "stablehlo.sort",
-        operands,
-        in_avals,
-        in_avals,
-        f"dimension = {dimension} : i64, "
-        f"is_stable = {'true' if is_stable else 'false'}",
-        [region],
-    )
-
-
 # -- keys as integers, for the CPU -----------------------------------------------------
 
 
@@ -194,9 +74,9 @@ def _has_twins(dtype: Any) -> bool:
 
 def _lower_alone(ctx: Any, x: str, aval: Any, dimension: int) -> list[str]:
     if not sort_keys.has_words(aval.dtype):
-        return _emit_sort(ctx, [x], [aval], dimension, True, 1)
+        return comparators.emit_sort(ctx, [x], [aval], dimension, True, 1)
     word, bits = sort_keys.emit_ordered_bits(ctx, x, aval, merge_zeros=False)
-    (word,) = _emit_sort(ctx, [word], [bits], dimension, True, 1)
+    (word,) = comparators.emit_sort(ctx, [word], [bits], dimension, True, 1)
     word = sort_keys.emit_flip(ctx.block, word, bits)
     return [ctx.block.op1("stablehlo.bitcast_convert", [word], [bits], aval)]
 
@@ -221,7 +101,7 @@ def _emit_order(ctx: Any, x: str, aval: Any, dimension: int) -> Any:
     key, key_aval = _emit_key(ctx, x, aval)
     count = block.iota(dimension, wide)
     packed = sort_keys.emit_packed(ctx, key, key_aval, count)
-    (packed,) = _emit_sort(ctx, [packed], [wide], dimension, True, 1)
+    (packed,) = comparators.emit_sort(ctx, [packed], [wide], dimension, True, 1)
     return block.convert(packed, wide, positions), positions
 
 
@@ -266,7 +146,7 @@ def _lower_by_words(
             word, aval = sort_keys.emit_packed(ctx, word, aval, low), wide
         words.append(word)
         word_avals.append(aval)
-    out = _emit_sort(
+    out = comparators.emit_sort(
         ctx,
         [*words, *operands],
         [*word_avals, *in_avals],
@@ -282,13 +162,15 @@ def _sort_lower(
 ) -> list[str]:
     in_avals = ctx.avals_in
     if types.has_symbolic_size(in_avals[0]):  # which way is best depends on the size
-        return _emit_sort(ctx, operands, in_avals, dimension, is_stable, num_keys)
+        return comparators.emit_sort(
+            ctx, operands, in_avals, dimension, is_stable, num_keys
+        )
     on_cpu = ctx.platform == "cpu" and in_avals[0].size > _FEW
     if on_cpu and short_sort.suits(in_avals, num_keys, dimension):
         return short_sort.emit_sort(ctx, operands, in_avals, dimension, num_keys)
     alone = len(operands) == 1
     if on_cpu and alone and not _has_twins(in_avals[0].dtype):
-        return _emit_sort(ctx, operands, in_avals, dimension, True, 1)
+        return comparators.emit_sort(ctx, operands, in_avals, dimension, True, 1)
     by_order = on_cpu and num_keys <= _MOST_KEYS and in_avals[0].size
     if by_order and all(_packs(aval, dimension) for aval in in_avals[:num_keys]):
         few = in_avals[0].shape[dimension] <= _FEW_IN_WORDS
@@ -296,7 +178,9 @@ def _sort_lower(
         return lower(ctx, operands, in_avals, dimension, num_keys)
     if on_cpu and alone:
         return _lower_alone(ctx, operands[0], in_avals[0], dimension)
-    return _emit_sort(ctx, operands, in_avals, dimension, is_stable, num_keys)
+    return comparators.emit_sort(
+        ctx, operands, in_avals, dimension, is_stable, num_keys
+    )
 
 
 # -- other rules -----------------------------------------------------------------------

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from olympus._src.core import dtypes
-from olympus._src.lax import concatenation, gather, sort_keys
+from olympus._src.lax import comparators, concatenation, gather, sort_keys
 from olympus._src.lax.families import ShapedArray
 from olympus._src.lax.kernels import thresholds
 
@@ -47,22 +47,9 @@ def emit_top_k(ctx: Any, x: str, aval: Any, k: int) -> list[str]:
     # The complement turns the order around and leaves equal elements in theirs.
     key = block.elementwise("stablehlo.not", (key,), key_aval)
     every = ShapedArray(aval.shape, _I32)
-    _, order = _emit_sort(ctx, (key, block.iota(last, every)), (key_aval, every), last)
+    operands, in_avals = (key, block.iota(last, every)), (key_aval, every)
+    _, order = comparators.emit_sort(ctx, operands, in_avals, last, True, 1)
     positions = ShapedArray((*aval.shape[:-1], k), _I32)
     starts, ends = [0] * aval.ndim, positions.shape
     order = concatenation.emit_slice(ctx, order, every, positions, starts, ends)
     return [gather.emit_along(ctx, x, aval, order, positions, last), order]
-
-
-def _emit_sort(ctx: Any, operands: Any, in_avals: Any, axis: int) -> list[str]:
-    """Writes a stable sort by the first of two operands, which CUB can replace."""
-    inner, flag = ctx.block.inner(), ShapedArray((), np.bool_)
-    scalars = [ShapedArray((), a.dtype) for a in in_avals for _ in range(2)]
-    names = inner.arguments(scalars)
-    kind = sort_keys.comparison_kind(scalars[0].dtype)
-    less = inner.compare("LT", *names[:2], scalars[0], kind, flag)
-    region = inner.region(names, scalars, [less], [flag])
-    attributes = f"dimension = {axis} : i64, is_stable = true"
-    return ctx.block.op(
-        "stablehlo.sort", operands, in_avals, in_avals, attributes, [region]
-    )
