@@ -213,6 +213,26 @@ def test_values_are_of_the_modules_by_which_libraries_tell_them():
     ]
 
 
+def test_jaxlib_has_the_classes_of_arrays_and_jitted_functions():
+    # qutip-jax, e3nn-jax and gpjax ask jaxlib for the class of jitted functions.
+    out, _ = run_door(
+        "-c",
+        textwrap.dedent(
+            """
+            from jaxlib import _jax
+            own = _jax.PjitFunction, _jax.ArrayImpl
+            import jax, jax.numpy as jnp, olympus.compat.jax
+            f = jax.jit(lambda x: x + 1)
+            print(isinstance(f, _jax.PjitFunction), isinstance(jnp, _jax.PjitFunction))
+            print(type(f(1)) is _jax.ArrayImpl)
+            olympus.compat.jax.uninstall()
+            print(_jax.PjitFunction in own, _jax.PjitFunction is type(f))
+            """
+        ),
+    )
+    assert out.split() == ["True", "False", "True", "False", "False"]
+
+
 def test_functions_that_name_modules_are_traced_once_for_what_these_hold():
     out, _ = run_door(
         "-c",

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from programs import put
 
+import olympus
 from olympus._src.runtime import client
 from olympus._src.runtime.array import ArrayImpl, install
 
@@ -168,6 +169,16 @@ def test_buffer_protocol():
     x = put(np.arange(3, dtype=np.int32))
     assert memoryview(x).tolist() == [0, 1, 2]
     assert bytes(x) == np.arange(3, dtype=np.int32).tobytes()
+
+
+@pytest.mark.usefixtures("x64")
+@pytest.mark.parametrize("dtype", [np.int64, np.uint64])
+@pytest.mark.parametrize("read", [np.asarray, np.array, np.add.reduce, ArrayImpl.__array__])
+def test_long_integers_are_of_the_types_that_numpy_names(dtype, read):
+    # NumPy has two types of 64 bits, equal ones; it writes "dtype=int64" for one of them.
+    for x in (put(np.arange(3, dtype=dtype)), olympus.jit(lambda x: x + 1)(dtype(3))):
+        got = read(x) if read is not np.add.reduce or x.ndim else read(x[None])
+        assert got.dtype.char == np.dtype(dtype).char
 
 
 def test_numbers():

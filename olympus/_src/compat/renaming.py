@@ -13,7 +13,7 @@ from olympus._src.compat import names
 from olympus._src.core import array_type, ir, provenance, refs
 from olympus._src.foundation import errors
 from olympus._src.interpreters import ad, batching, partial_eval
-from olympus._src.runtime import array, versions
+from olympus._src.runtime import array, library_names, versions
 
 # Each renamed object with what it was called, for `restore`.
 _renamed: list[tuple[Any, str, Any]] = []
@@ -44,10 +44,10 @@ def rename(value: Any, module: str | None = None) -> Any:
     return value
 
 
-def _set(value: Any, attribute: str, text: str) -> None:
+def _set(value: Any, attribute: str, content: Any) -> None:
     before = getattr(value, attribute)
     with contextlib.suppress(AttributeError, TypeError):
-        setattr(value, attribute, text)
+        setattr(value, attribute, content)
         _renamed.append((value, attribute, before))
 
 
@@ -82,11 +82,16 @@ def rename_shown() -> None:
     for kind, name in _CLASSES:
         _set(kind, "__name__", name)
         _set(kind, "__qualname__", name)
+    jaxlib = library_names.module(_OF_JAXLIB)
     for kind in (array.ArrayImpl, jit_function.JitFunction):
-        _set(kind, "__module__", "jaxlib._jax")
+        _set(kind, "__module__", jaxlib.__name__)
+        # Libraries ask there for the class of jitted functions, to tell them apart.
+        _set(jaxlib, kind.__name__, kind)
     for kind in _OF_VALUES:
         _set(kind, "__module__", names.jax_module(kind.__module__))
 
+
+_OF_JAXLIB = "_jax"
 
 _SHOWN = (
     array_type.Array,

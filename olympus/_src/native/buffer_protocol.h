@@ -15,9 +15,16 @@ static int is_plain_type(PyObject *aval) {
   return plain;
 }
 
-/* "=i" means the same as "i", which `memoryview` reads; only longs have other sizes. */
+/* "=i" means the same as "i", which `memoryview` reads; longs may have other sizes. What
+   "=q" is, NumPy takes for a type beside int64 where a long has 64 bits as well. */
 static void use_native_format(Py_buffer *view) {
-  if (view->format != NULL && view->format[0] == '=' && strchr("lLnN", view->format[1]) == NULL)
+  const char *format = view->format;
+  if (format == NULL || format[0] != '=' || strchr("lLnN", format[1]) != NULL) return;
+  if (sizeof(long) == 8 && format[1] == 'q')
+    view->format = "l";
+  else if (sizeof(long) == 8 && format[1] == 'Q')
+    view->format = "L";
+  else
     view->format++;
 }
 

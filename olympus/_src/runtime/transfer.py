@@ -109,7 +109,14 @@ def view(buffer: Any) -> np.ndarray:
       BufferError: the buffer is deleted, is not computed, or is none of these.
     """
     with starts:
-        return np.asarray(memoryview(buffer))
+        elements = np.asarray(memoryview(buffer))
+    own = _OWN_INTEGERS.get(elements.dtype.char)
+    return elements if own is None else elements.view(own)
+
+
+# The buffers' "long long" has int64's bits; NumPy has two types of these where a "long"
+# has them too, which are equal and print differently.
+_OWN_INTEGERS = {"q": np.dtype(np.int64), "Q": np.dtype(np.uint64)}
 
 
 def is_of_numpy(dtype: np.dtype) -> bool:
