@@ -4,7 +4,7 @@ One seed chooses, for all lists: the commit's hash, so that each commit takes an
 part and the same commit always the same one. It is printed in the report's header.
 `OLYMPUS_TEST_SEED` sets it; with `OLYMPUS_SWEEP=all` (`make full`) a run takes all.
 `OLYMPUS_TEST_SHARE=4` takes every fourth test of any kind, for a short run,
-`OLYMPUS_SLOW_SHARE=12` every twelfth of the slow ones that are not marked otherwise,
+`OLYMPUS_SLOW_SHARE=24` every 24th of the slow ones that are not marked otherwise,
 and `OLYMPUS_CASES_SHARE=4` every fourth case of tests that are not slow but have many.
 """
 

@@ -238,7 +238,8 @@ def test_a_notebook_has_one_line_that_changes(slow, capsys, monkeypatch):
         olympus.jit(lambda x: x * 23)(X)
     assert capsys.readouterr().err == ""
     texts = [data["text/plain"] for data, _, _ in shell.published]
-    assert "compiling <lambda>" in texts[0]
+    # On a busy machine there are texts about the stages before.
+    assert any("compiling <lambda>" in text for text in texts)
     assert texts[-1].startswith("compiled <lambda> in ")
     assert len({i for _, i, _ in shell.published}) == 1
     updates = [update for _, _, update in shell.published]
