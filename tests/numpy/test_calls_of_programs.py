@@ -29,8 +29,20 @@ def test_polynomials_side_by_side():
     np.testing.assert_array_equal(columns, ONES_BELOW + M)
     difference = jnp.polysub(np.ones((1, 3), np.float32), M)
     np.testing.assert_array_equal(difference, ONES_BELOW - M)
-    with pytest.raises(ValueError, match=r"polyadd: .* but for the first axis, got"):
+    with pytest.raises(ValueError, match=r"polyadd: .* but for the first axis, or "):
         jnp.polyadd(M, X)
+
+
+@pytest.mark.parametrize("shape", [(1,), (1, 3), (1, 1), (2, 1), (2, 3)])
+def test_fewer_powers_broadcast_to_the_last_ones(shape):
+    few = 1 + np.arange(np.prod(shape), dtype=np.float32).reshape(shape)
+    expected = M.copy()
+    expected[-len(few) :] += few
+    np.testing.assert_array_equal(jnp.polyadd(M, few), expected)
+    np.testing.assert_array_equal(jnp.polyadd(few, M), expected)
+    expected[-len(few) :] -= 2 * few
+    np.testing.assert_array_equal(jnp.polysub(M, few), expected)
+    np.testing.assert_array_equal(jnp.polysub(few, M), -expected)
 
 
 def test_conditions_of_piecewise_in_one_array():

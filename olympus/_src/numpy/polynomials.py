@@ -13,6 +13,7 @@ from olympus._src.core.sizes import is_symbolic
 from olympus._src.interpreters.direct_calls import direct
 from olympus._src.lax import concatenation, shaping, stacking
 from olympus._src.lax import elementwise as lax
+from olympus._src.lax.sizes import fits_shape
 from olympus._src.numpy import (
     arithmetic,
     creation,
@@ -68,6 +69,9 @@ def _polyadd(a1: Any, a2: Any) -> Any:
     a1, a2 = promotion.promote_dtypes(
         *[shaping.broadcast_to_rank(x, max(1, aval_of(x).ndim)) for x in (a1, a2)]
     )
+    shapes = _repeated(aval_of(a1).shape, aval_of(a2).shape)
+    if shapes is not None:
+        a1, a2 = map(promotion.broadcast_to_shape, (a1, a2), shapes)
     n = max(aval_of(a1).shape[0], aval_of(a2).shape[0])
     a1, a2 = (_pad_powers(x, n) for x in (a1, a2))
     return lax.add(a1, a2)
@@ -83,11 +87,30 @@ def _pad_powers(x: Any, count: int) -> Any:
 def _check_powers(name: str, a1: Any, a2: Any) -> None:
     check_arraylike(name, a1, a2)
     shapes = [aval_of(x).shape for x in (a1, a2)]
-    if max(map(len, shapes)) > 1 and shapes[0][1:] != shapes[1][1:]:
-        raise ValueError(
-            f"numpy.{name}: arrays of polynomials must have equal shapes but for the "
-            f"first axis, got {shapes[0]} and {shapes[1]}; broadcast them first"
-        )
+    if max(map(len, shapes)) < 2 or _repeated(*shapes) is not None:
+        return
+    raise ValueError(
+        f"numpy.{name}: arrays of polynomials must have equal shapes but for the "
+        "first axis, or the one of fewer powers must broadcast to the last powers of "
+        f"the other, got {shapes[0]} and {shapes[1]}; broadcast them first"
+    )
+
+
+def _repeated(*shapes: tuple[int, ...]) -> tuple[tuple[int, ...], ...] | None:
+    """The shapes of two arrays of as many polynomials; None if they do not fit.
+
+    An array of fewer powers is added to the last ones of the other, and broadcasts to
+    these as NumPy has it.
+    """
+    first, second = shapes
+    if first[1:] == second[1:]:
+        return shapes
+    as_many = (*first[:1], *second[1:]), (*second[:1], *first[1:])
+    if first[0] <= second[0] and fits_shape(first, as_many[0]):
+        return as_many[0], second
+    if second[0] <= first[0] and fits_shape(second, as_many[1]):
+        return first, as_many[1]
+    return None
 
 
 @direct("polyadd", 2)
@@ -95,8 +118,9 @@ def polyadd(a1: ArrayLike, a2: ArrayLike) -> Array:
     """The sum of two polynomials.
 
     Args:
-      a1, a2: vectors of coefficients, highest power first; further axes, equal ones,
-        are for polynomials side by side.
+      a1, a2: vectors of coefficients, highest power first; further axes are for
+        polynomials side by side. What has fewer powers broadcasts to the last powers
+        of the other, as a constant to many polynomials.
 
     Source: NumPy, `numpy.polyadd`.
 
@@ -113,8 +137,9 @@ def polysub(a1: ArrayLike, a2: ArrayLike) -> Array:
     """The difference of two polynomials.
 
     Args:
-      a1, a2: vectors of coefficients, highest power first; further axes, equal ones,
-        are for polynomials side by side.
+      a1, a2: vectors of coefficients, highest power first; further axes are for
+        polynomials side by side. What has fewer powers broadcasts to the last powers
+        of the other, as a constant to many polynomials.
 
     Source: NumPy, `numpy.polysub`.
 
