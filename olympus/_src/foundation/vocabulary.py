@@ -46,9 +46,19 @@ def translate(text: str) -> str:
     """A text in which modules, classes and settings have JAX's names."""
     if "lympus" not in text and "OLYMPUS" not in text:
         return text
+    words = re.split(r"(\s+)", text)
+    return "".join([w if _is_file(w) else _translate_word(w) for w in words])
+
+
+def _is_file(word: str) -> bool:
+    """Whether a word names a file of a program, which is called as it is."""
+    return ".py" in word and ("/" in word or "\\" in word)
+
+
+def _translate_word(word: str) -> str:
     for pattern, replacement in _TRANSLATIONS:
-        text = re.sub(pattern, replacement, text)
-    return text
+        word = re.sub(pattern, replacement, word)
+    return word
 
 
 # `re` compiles them when the first text is translated, and keeps them.
