@@ -300,3 +300,23 @@ def test_slopes_of_impossible_negative_binomial_counts():
     np.testing.assert_array_equal(in_p, np.where(p == 0, np.inf, -np.inf))
     assert (in_n[p == 0] == -np.inf).all()
     assert np.isfinite(in_n[p == 1]).all()
+
+
+@pytest.mark.parametrize(
+    ("name", "others", "at"),
+    [
+        ("log_ndtr", (), 0.0),
+        ("erfcx", (), 4.0),
+        ("spence", (), 1.0),
+        ("owens_t", (0.5,), 0.0),
+        ("owens_t", (-2.0,), 0.0),
+    ],
+)
+def test_second_derivatives_where_formulas_meet(name, others, at):
+    """At such a point they are what they are beside it."""
+    with olympus.enable_x64(True):
+        fun = getattr(special, name)
+        for of in (olympus.grad, olympus.jacfwd):
+            second = olympus.vmap(of(olympus.grad(lambda x: fun(x, *others))))
+            below, here, above = second(np.float64([at - 1e-5, at, at + 1e-5]))
+            np.testing.assert_allclose(here, (below + above) / 2, rtol=1e-8)
