@@ -300,3 +300,62 @@ def test_slopes_of_impossible_negative_binomial_counts():
     np.testing.assert_array_equal(in_p, np.where(p == 0, np.inf, -np.inf))
     assert (in_n[p == 0] == -np.inf).all()
     assert np.isfinite(in_n[p == 1]).all()
+
+
+@pytest.mark.parametrize(
+    ("name", "others", "at"),
+    [
+        ("log_ndtr", (), 0.0),
+        ("erfcx", (), 4.0),
+        ("spence", (), 1.0),
+        ("owens_t", (0.5,), 0.0),
+        ("owens_t", (-2.0,), 0.0),
+    ],
+)
+def test_second_derivatives_where_formulas_meet(name, others, at):
+    """At such a point they are what they are beside it."""
+    with olympus.enable_x64(True):
+        fun = getattr(special, name)
+        for of in (olympus.grad, olympus.jacfwd):
+            second = olympus.vmap(of(olympus.grad(lambda x: fun(x, *others))))
+            below, here, above = second(np.float64([at - 1e-5, at, at + 1e-5]))
+            np.testing.assert_allclose(here, (below + above) / 2, rtol=1e-8)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_polygamma_and_zeta_below_zero(dtype):
+    eps = np.finfo(dtype).eps
+    x = np.array([-0.5, -1.25, -7.5, -8.5, -9.25, -10.75, -100.375, -1e4 - 0.5])
+    n = np.array([[1], [2], [3], [6]])
+    with olympus.enable_x64(dtype is np.float64):
+        short = x.astype(dtype)
+        polygamma = special.polygamma(n, short)
+        zeta = special.zeta((n + 1).astype(dtype), short)
+        first = slope(special.digamma, short)
+        second = slope(lambda v: special.polygamma(1, v), short)
+        of_slope = slope(olympus.grad(special.digamma), short)
+        of_gammaln = slope(olympus.grad(special.gammaln), short)
+    for got, fun, order in [
+        (polygamma, reference.polygamma, n),
+        (zeta, reference.zeta, n + 1),
+        (first, reference.polygamma, 1),
+        (of_gammaln, reference.polygamma, 1),
+        (second, reference.polygamma, 2),
+        (of_slope, reference.polygamma, 2),
+    ]:
+        # Close to zeros of the function, its digits are those of its terms.
+        error = np.abs(np.asarray(got, np.float64) - fun(order, x))
+        size = np.abs(fun(order, x)) + np.abs(fun(order, 0.5))
+        assert (error <= 50 * eps * size).all(), (fun, order, error / size / eps)
+
+
+def test_polygamma_and_zeta_at_infinity_and_poles():
+    ends = np.float32([np.inf, -np.inf, 0, -3])
+    got = special.polygamma(np.array([[1], [3]]), ends)
+    np.testing.assert_array_equal(got, [[0, *[np.inf] * 3]] * 2)
+    got = special.polygamma(np.array([[0], [2]]), ends[[0, 1, 3]])
+    np.testing.assert_array_equal(got, [[np.inf, *[np.nan] * 2], [0, *[np.nan] * 2]])
+    got = special.zeta(np.float32([[1], [2], [4]]), ends)
+    want = [[np.inf] * 4, *[[0, *[np.inf] * 3]] * 2]
+    np.testing.assert_array_equal(got, want)
+    assert np.isnan(special.zeta(2.5, -1.5))

@@ -239,3 +239,46 @@ def test_transformations_agree():
 def test_refusals(call, kind, message):
     with pytest.raises(kind, match=message):
         call()
+
+
+# Derivatives in a parameter, from differences of 50 digits (mpmath): the first one, and
+# for the confluent function the second one too.
+HYPERGEOMETRIC = {
+    ("hyp1f1", 0): [
+        ((-2.0, 0.5, 5.0), -3.533053623271789, -38.5525842344239),
+        ((0.5, 0.5, -20.0), -0.4070985340902168, 2.84229128474571),
+        ((-2.0, 4.0, 30.0), 372085.54629423306, 1529578.67379517),
+        ((-3.0, 1.5, 150.0), -1.3530739865897685e56, -9.99936119174474e56),
+    ],
+    ("hyp1f1", 1): [
+        ((0.5, 0.5, -20.0), 0.4070985340902168, -1.15119579244839),
+        ((2.5, 2.5, -3.0), 0.10391350352951938, -0.00691814464900376),
+    ],
+    ("hyp2f1", 0): [
+        ((-2.0, 0.5, 1.5, 0.7), 0.1056380420635128, None),
+        ((-1.0, 1.0, 2.0, -3.0), -2.446784962986375, None),
+    ],
+    ("hyp2f1", 1): [
+        ((-2.0, -1.0, 1.5, 0.7), -1.0639999999999998, None),
+        ((0.5, -1.0, 2.0, 0.9), 0.15935175299544113, None),
+        ((1.5, 0.5, 0.5, -2.0), -0.9812283924520223, None),
+    ],
+    ("hyp2f1", 2): [
+        ((-2.0, 0.5, 1.5, -0.4), -0.21191111111111113, None),
+    ],
+}
+
+
+@pytest.mark.parametrize(("name", "argnum"), HYPERGEOMETRIC)
+def test_slopes_in_parameters_where_the_series_ends(name, argnum):
+    """The series of the slope goes on where that of the value is a polynomial."""
+    points, first, second = zip(*HYPERGEOMETRIC[name, argnum], strict=True)
+    with olympus.enable_x64(True):
+        columns = np.array(points).T
+        slope = olympus.grad(getattr(special, name), argnum)
+        got = olympus.jit(olympus.vmap(slope))(*columns)
+        np.testing.assert_allclose(got, first, rtol=1e-12)
+        if None not in second:
+            of = olympus.grad if argnum else olympus.jacfwd
+            got = olympus.jit(olympus.vmap(of(slope, argnum)))(*columns)
+            np.testing.assert_allclose(got, second, rtol=1e-11)

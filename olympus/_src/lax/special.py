@@ -10,7 +10,7 @@ import numpy as np
 
 from olympus._src.core.array_type import Array, ArrayLike
 from olympus._src.core.primitive import Cost, LateRule, Primitive
-from olympus._src.lax import elementwise, families
+from olympus._src.lax import elementwise, families, half_turns
 from olympus._src.lax.elementwise import (
     abs_,
     add,
@@ -132,9 +132,20 @@ lgamma_p = families.elementwise(
 )
 digamma_p = _special(
     "digamma",
-    lambda t, out, x: mul(t, polygamma(families.scalar_like(x, 1), x)),
+    lambda t, out, x: mul(t, _digamma_slope(x)),
     _vectorize_function(_digamma_of),
 )
+
+
+def _digamma_slope(x: Any) -> Any:
+    """`polygamma(1, x)`, reflected below 0, where that has no digits."""
+    one = families.scalar_like(x, 1)
+    is_low = elementwise.lt(x, families.full_like(x, 0))
+    right = polygamma(one, elementwise.select(is_low, sub(one, x), x))
+    low = elementwise.select(is_low, x, families.full_like(x, -0.5))
+    sine = half_turns.sine_of_pi(low)
+    both = square(elementwise.div(families.scalar_like(x, math.pi), sine))
+    return elementwise.select(is_low, sub(both, right), right)
 
 
 def _refuse_derivative(name: str, which: str, cure: str) -> Callable[..., Any]:

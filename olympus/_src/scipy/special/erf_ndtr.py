@@ -169,8 +169,10 @@ def scaled_erfc(x: Any) -> Any:
 
 def _scaled_erfc_slope(out: Any, x: Any) -> Any:
     """`2 x out - 2 / sqrt(pi)`, whose terms cancel for large x."""
-    far = -2 * _tail(maximum(x, 4))
-    return where(x < 4, 2 * minimum(x, 4) * out - 2 / _ROOT_PI, far)
+    # Not by maximum and minimum, which halve the slope of this at 4.
+    is_near = x < 4
+    far = -2 * _tail(where(is_near, 4, x))
+    return where(is_near, 2 * where(is_near, x, 4) * out - 2 / _ROOT_PI, far)
 
 
 scaled_erfc.defjvps(lambda t, out, x: t * _scaled_erfc_slope(out, x))
@@ -343,10 +345,12 @@ def _log_ndtr(x: Any) -> Any:
 
 def _log_ndtr_slope(x: Any) -> Any:
     """The density over the distribution function."""
-    above = maximum(x, 0)
+    # Not by maximum and minimum, which halve the slope of this at 0.
+    is_low = x < 0
+    above = where(is_low, 0, x)
     high = exp(above * above / -2) / _ndtr(above) / math.sqrt(2 * math.pi)
-    low = math.sqrt(2 / math.pi) / scaled_erfc(minimum(x, 0) * -math.sqrt(0.5))
-    return where(x < 0, low, high)
+    low = math.sqrt(2 / math.pi) / scaled_erfc(where(is_low, x, 0) * -math.sqrt(0.5))
+    return where(is_low, low, high)
 
 
 _log_ndtr.defjvps(lambda t, out, x: t * _log_ndtr_slope(x))

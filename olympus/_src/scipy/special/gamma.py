@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import Any
 
 from olympus._src.api.forward_mode import jvp
@@ -245,7 +246,28 @@ def polygamma(n: ArrayLike, x: ArrayLike) -> Array:
             f"type, got dtype {dtype}; pass an int or an array of integers"
         )
     order, x = floats("polygamma", n, x)
-    return special.polygamma(order, x)
+    return _reflect(special.polygamma, order, x, 0)
+
+
+def _reflect(fun: Callable[[Any, Any], Any], order: Any, x: Any, first: int) -> Any:
+    """A polygamma or zeta function, whose `first` order is that of `digamma`.
+
+    Below 0, where a sum from there on has no digits: the function less its mirror
+    image, or their sum for orders of the other parity, has period 1.
+    """
+    is_low = x < 0
+    low = where(is_low, where(logic.isinf(x), -1, x), -0.5)
+    # With all digits of x, close to an integer too.
+    turn = low - arithmetic.rint(low)
+    above = where(turn < 0, 1 + turn, turn)
+    mirrored = where(turn < 0, -turn, 1 - turn)
+    right = fun(order, where(is_low, 1 - low, x))
+    sign = where(arithmetic.remainder(order, 2) == first, 1, -1)
+    left = sign * right + (fun(order, above) - sign * fun(order, mirrored))
+    # At poles the two sides have the same sign or not; releases of XLA differ there.
+    left = where(turn == 0, where(sign > 0, math.nan, math.inf), left)
+    right = where((x == math.inf) & (order > first), 0, right)
+    return where(is_low, left, right)
 
 
 # Bernoulli numbers B_2k over (2k)!: Abramowitz, Stegun 23.2 and 23.1.30.
@@ -272,7 +294,9 @@ def _euler_maclaurin(x: Any, q: Any) -> Any:
 
 @custom_jvp_of_arrays
 def _zeta(x: Any, q: Any) -> Any:
-    return special.zeta(x, q)
+    out = _reflect(special.zeta, x, q, 1)
+    out = where((q < 0) & (floor(x) != x), math.nan, out)
+    return where(x == 1, math.inf, out)
 
 
 _zeta.defjvps(

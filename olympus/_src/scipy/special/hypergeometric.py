@@ -11,6 +11,7 @@ from olympus._src.core.array_type import Array, ArrayLike
 from olympus._src.lax import special
 from olympus._src.numerics import converging_loop
 from olympus._src.numpy import arithmetic, elementary, logic
+from olympus._src.numpy.manipulation import broadcast_arrays
 from olympus._src.numpy.promotion import program
 from olympus._src.numpy.selection import where
 from olympus._src.scipy.checks import as_array
@@ -30,30 +31,41 @@ lgamma = special.lgamma
 
 def _step(n: Any, state: Any, operands: Any) -> Any:
     """Adds the next term of the series with parameters a, b over c."""
-    total, term = state
+    term, total = state
     a, b, c, x = operands
     k = n - 1
     term = term * ((a + k) / (c + k) * ((b + k) / n) * x)
     unfinished = abs(term) > abs(total) * (epsilon(x) / 16)
     # Terms may grow at first, and be small before a parameter passes 0.
     early = k < maximum(maximum(-a, -b), -c)
-    return (total + term, term), (unfinished | early) & (term != 0)
+    return (term, total + term), (unfinished | early) & (term != 0)
 
 
 def _confluent_step(n: Any, state: Any, operands: Any) -> Any:
     """Adds the next term of the series with parameter a over b."""
-    total, term = state
+    term, total = state
     a, b, x = operands
     k = n - 1
     term = term * ((a + k) / (b + k) * (x / n))
     unfinished = abs(term) > abs(total) * (epsilon(x) / 16)
     early = k < maximum(-a, -b)
-    return (total + term, term), (unfinished | early) & (term != 0)
+    return (term, total + term), (unfinished | early) & (term != 0)
 
 
-def _series(a: Any, b: Any, c: Any, x: Any) -> Any:
-    one = x * 0 + 1
-    return converging_loop.iterate(_step, (one, one), (a, b, c, x))[0]
+def _start(*operands: Any) -> Any:
+    """The first term, and the sum of it."""
+    one = operands[-1] * 0 + 1
+    return one, one
+
+
+# The slopes in parameters go on where the series is a polynomial, so that they have a
+# loop that ends when they have converged too.
+_GAUSS = converging_loop.Loop(_start, _step, 2)
+_CONFLUENT = converging_loop.Loop(_start, _confluent_step, 2)
+
+
+def _sum(series: converging_loop.Loop, *operands: Any) -> Any:
+    return series(*broadcast_arrays(*operands))[-1]
 
 
 def _is_pole(x: Any) -> Any:
@@ -77,12 +89,15 @@ _FAR = 100.0
 
 def _far_step(n: Any, state: Any, operands: Any) -> Any:
     """The next term of the asymptotic series, while terms become smaller."""
-    total, term = state
+    term, total = state
     a, b, x = operands
     following = term * (n - a) * (b - a + n - 1) / (n * x)
     smaller = abs(following) < abs(term)
     unfinished = smaller & (abs(following) > abs(total) * (epsilon(x) / 16))
-    return (total + where(smaller, following, 0), following), unfinished
+    return (following, total + where(smaller, following, 0)), unfinished
+
+
+_FAR_SERIES = converging_loop.Loop(_start, _far_step, 2)
 
 
 def _confluent(a: Any, b: Any, x: Any) -> Any:
@@ -90,16 +105,15 @@ def _confluent(a: Any, b: Any, x: Any) -> Any:
     negative = x < 0
     p, size = where(negative, b - a, a), abs(x)
     near, far = minimum(size, _FAR), maximum(size, _FAR)
-    one = size * 0 + 1
-    sums = converging_loop.iterate(_confluent_step, (one, one), (p, b, near))[0]
+    sums = _sum(_CONFLUENT, p, b, near)
     is_far = (size > _FAR) & ~_is_pole(p)
     q = where(is_far, p, 1)
-    tail = converging_loop.iterate(_far_step, (one, one), (q, b, far))[0]
+    tail = _sum(_FAR_SERIES, q, b, far)
     sign = gammasgn(b) * gammasgn(q)
     size_of_log = lgamma(b) - lgamma(q) + (q - b) * log(far)
     # A polynomial needs no asymptotic series.
     whole = where(_is_pole(p), p, 0)
-    ends = converging_loop.iterate(_confluent_step, (one, one), (whole, b, size))[0]
+    ends = _sum(_CONFLUENT, whole, b, size)
     sums = where((size > _FAR) & _is_pole(p), ends, sums)
     growth = where(negative, 0, size)
     usual = where(negative, exp(-near), 1) * sums
@@ -170,11 +184,11 @@ def _sum_unit_interval(a: Any, b: Any, c: Any, x: Any) -> Any:
     excess = c - a - b
     apart = abs(excess - arithmetic.rint(excess)) > 1e-2
     is_close = (x > 0.9) & apart & ~_is_pole(a) & ~_is_pole(b)
-    direct = _series(a, b, c, where(is_close, 0, x))
+    direct = _sum(_GAUSS, a, b, c, where(is_close, 0, x))
     y = where(is_close, 1 - x, 0.1)
     d = where(is_close, excess, 0.5)
-    first = _gamma_ratio((c, d), (c - a, c - b)) * _series(a, b, 1 - d, y)
-    second = _gamma_ratio((c, -d), (a, b)) * _series(c - a, c - b, 1 + d, y)
+    first = _gamma_ratio((c, d), (c - a, c - b)) * _sum(_GAUSS, a, b, 1 - d, y)
+    second = _gamma_ratio((c, -d), (a, b)) * _sum(_GAUSS, c - a, c - b, 1 + d, y)
     return where(is_close, first + exp(d * log(y)) * second, direct)
 
 
@@ -197,7 +211,7 @@ def _gauss(a: Any, b: Any, c: Any, x: Any) -> Any:
     converges = (excess > 0) | polynomial
     sums = where(at_one & (excess > 0), excess, 0.5)
     at_end = _gamma_ratio((c, sums), (c - a, c - b))
-    ends = _series(a, b, c, where(at_one & polynomial, x, 0))
+    ends = _sum(_GAUSS, a, b, c, where(at_one & polynomial, x, 0))
     at_end = where(polynomial, ends, where(converges, at_end, math.inf))
     out = where(at_one, at_end, where(beyond & ~polynomial, math.inf, out))
     out = where(x == 0, 1, out)
