@@ -569,6 +569,13 @@ REFUSED = {
     "all_to_all: axis_name must name": lambda x: lax.all_to_all(x, (), 0, 0),
     "pbroadcast: axis_name must name": lambda x: lax.pbroadcast(x, (), 0),
     "psum: axes must be distinct": lambda x: lax.psum(x, (7, "i")),
+    "psum: axis_name must name each axis once": lambda x: lax.psum(x, ("i", "i")),
+    "all_gather: axis_name must name each axis once": (
+        lambda x: lax.all_gather(x, ("i", "i"))
+    ),
+    "ppermute: axis_name must name each axis once": (
+        lambda x: lax.ppermute(x, ("i", "i"), [(0, 1)])
+    ),
 }
 
 

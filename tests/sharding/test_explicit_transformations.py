@@ -39,6 +39,10 @@ def one():
     return olympus.make_mesh((1, 1), ("x", "y"))
 
 
+def put_on(mesh, x, *entries):
+    return olympus.device_put(x, NamedSharding(mesh, P(*entries)))
+
+
 def put(x, *entries):
     return olympus.device_put(np.asarray(x), P(*entries))
 
@@ -411,6 +415,22 @@ def test_explicit_axes_in_an_automatic_mesh():
     assert inner == ["f32[8@x,4@y]"]
     assert olympus.typeof(out).short() == "f32[4]"
     np.testing.assert_allclose(out, A.sum(0), 1e-5)
+
+
+def test_results_of_explicit_axes_are_again_the_compilers():
+    mesh = automatic_mesh(4, 2)
+    double = explicit_axes(lambda x: x * 2, in_sharding=P("x"))
+    transpose = explicit_axes(lambda x: x.T, axes="x", in_sharding=P("x"))
+    with olympus.set_mesh(mesh):
+        for f, spec in [(double, P("x")), (transpose, P(None, "x"))]:
+            for out in (f(A), olympus.jit(f)(A), f(put_on(mesh, A, "y"))):
+                assert out.sharding.mesh is mesh
+                assert out.sharding.is_equivalent_to(NamedSharding(mesh, spec), 2)
+        shifted = olympus.jit(lambda x: double(x) + jnp.ones((8, 4)))(A)
+        gradient = olympus.jit(olympus.grad(lambda x: (double(x) ** 2).sum()))(A)
+    assert shifted.sharding.mesh is gradient.sharding.mesh is mesh
+    np.testing.assert_allclose(shifted, A * 2 + 1)
+    np.testing.assert_allclose(gradient, A * 8, 1e-5)
 
 
 def test_auto_axes_needs_a_sharding(mesh):

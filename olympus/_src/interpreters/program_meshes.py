@@ -76,12 +76,30 @@ def place_of(
       ValueError: the mesh has other devices than those that the arguments are on.
     """
     mesh = mesh_of(program)
+    if mesh is not None:
+        mesh = _with_types_of_results(mesh, program)
     if mesh is None and not isinstance(place, Division):
         mesh = _mesh_of_types(program, consts)
     if mesh is None:
         return place
     _check_devices(program, name)
     return divide(place, mesh, len(program.invars), f"{name} constrains values to")
+
+
+def _with_types_of_results(mesh: Mesh, program: ir.Olympuspr) -> Mesh:
+    """The mesh, or the set one of the same devices if explicit axes stay inside."""
+    outer = contexts.get_mesh()
+    is_same = (
+        outer.shape_tuple == mesh.shape_tuple
+        and outer.flat_devices == mesh.flat_devices
+    )
+    if not is_same or any(_is_explicit(aval) for aval in program.out_avals):
+        return mesh
+    return outer
+
+
+def _is_explicit(aval: Any) -> bool:
+    return getattr(aval, "explicit", None) is not None
 
 
 def _check_devices(program: ir.Olympuspr, name: str) -> None:

@@ -36,6 +36,10 @@ def _names(what: str, axis_name: Any, *, positional: bool = False) -> tuple[Any,
                 f"{what}: axis_name must name a mapped axis, got the position {name}; "
                 "give the axis_name of the vmap around the call"
             )
+        if names.count(name) > 1 and not isinstance(name, int):
+            raise ValueError(
+                f"{what}: axis_name must name each axis once, got {names!r}"
+            )
     return names
 
 

@@ -61,3 +61,16 @@ program = jax.make_jaxpr(jax.shard_map(lambda b: lax.psum(jnp.sin(b), "i"), mesh
 print([str(e.primitive) for e in program.eqns], sorted(program.eqns[0].params)[:3])
 print(over(lambda b: lax.pvary(jnp.ones(2), "i") * b if hasattr(lax, "pvary") else b)(x))
 print(jax.vmap(lambda b: lax.psum(b, "n"), axis_name="n")(jnp.arange(3.0)), jax.vmap(lambda b: lax.axis_index("n"), axis_name="n")(jnp.arange(3)))
+
+
+def older(f, **options):
+    import warnings
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        from jax.experimental.shard_map import shard_map
+    return shard_map(f, mesh, P("i"), P(), **options)
+
+
+print(older(lambda b: lax.psum(b, "i"))(x), older(lambda b: lax.pmean(b, "i"), check_rep=True)(x))
+print(older(lambda b: lax.all_gather(b, "i", tiled=True), check_rep=False)(x))
