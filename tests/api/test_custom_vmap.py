@@ -219,3 +219,26 @@ def test_the_program_shows_the_function_and_its_rule():
     program = str(olympus.make_olympuspr(make())(1.0, 2.0))
     for part in ("custom_vmap_call[", "name=f", "rule=f_vmap", "{ lambda ;"):
         assert part in program
+
+
+def test_rules_are_registered_on_what_decorates_the_decorated():
+    @olympus.custom_vjp
+    @custom_vmap
+    def scaled(x, y):
+        return x * y
+
+    @scaled.def_vmap
+    def rule(axis_size, in_batched, x, y):
+        return 100 * x * y, True
+
+    scaled.defvjp(lambda x, y: (scaled(x, y), y), lambda y, ct: (7 * ct * y, ct))
+    rows = onp.arange(1.0, 3.0)
+    np.testing.assert_array_equal(olympus.vmap(scaled)(rows, rows), [100, 400])
+    assert olympus.grad(scaled)(2.0, 3.0) == 21
+    assert olympus.grad(lambda x: olympus.vmap(scaled)(x, rows).sum())(rows)[1] == 14
+    with pytest.raises(AttributeError, match="no attribute 'def_vmap'"):
+        print(olympus.custom_jvp(lambda x: x).def_vmap)
+    with pytest.raises(
+        AttributeError, match="'custom_vmap' object has no attribute 'x'"
+    ):
+        print(custom_vmap(lambda x: x).x)

@@ -56,6 +56,12 @@ def test_conditions_of_piecewise_in_one_array():
     np.testing.assert_array_equal(listed, [-1, 2, -1])
     # One condition of the array's own rank stays one.
     np.testing.assert_array_equal(jnp.piecewise(X, X < 1, [-1, 1]), [-1, 1, 1])
+    # Where that does not fit, they are numbers, as in JAX.
+    numbers = jnp.array([False, True, False])
+    np.testing.assert_array_equal(jnp.piecewise(X, numbers, [1, 2, 3]), [2, 2, 2])
+    np.testing.assert_array_equal(jnp.piecewise(X, numbers[:2], [1, 2]), [2, 2, 2])
+    with pytest.raises(ValueError, match=r"with 3 condition\(s\), either 3 or 4 "):
+        jnp.piecewise(X, numbers, [1, 2, 3, 4, 5])
 
 
 @pytest.mark.filterwarnings("ignore:the matrix subclass")

@@ -173,7 +173,9 @@ def test_buffer_protocol():
 
 @pytest.mark.usefixtures("x64")
 @pytest.mark.parametrize("dtype", [np.int64, np.uint64])
-@pytest.mark.parametrize("read", [np.asarray, np.array, np.add.reduce, ArrayImpl.__array__])
+@pytest.mark.parametrize(
+    "read", [np.asarray, np.array, np.add.reduce, ArrayImpl.__array__]
+)
 def test_long_integers_are_of_the_types_that_numpy_names(dtype, read):
     # NumPy has two types of 64 bits, equal ones; it writes "dtype=int64" for one of them.
     for x in (put(np.arange(3, dtype=dtype)), olympus.jit(lambda x: x + 1)(dtype(3))):

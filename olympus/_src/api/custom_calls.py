@@ -24,6 +24,23 @@ _POSITIONAL = (
 )
 
 
+# The methods that register rules.
+_RULES = frozenset(("defvjp", "defjvp", "defjvps", "def_vmap"))
+
+
+class Decorated:
+    """A function with a rule, which takes those of the function that it decorates too.
+
+    With `custom_vjp(custom_vmap(f))` both are registered on the one name that there is.
+    """
+
+    def __getattr__(self, name: str) -> Any:
+        if name in _RULES:
+            return getattr(self.__dict__["fun"], name)
+        kind = type(self).__name__
+        raise AttributeError(f"{kind!r} object has no attribute {name!r}")
+
+
 class Arguments:
     """The parameters of a decorated function.
 

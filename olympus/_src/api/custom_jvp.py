@@ -21,7 +21,7 @@ P = ParamSpec("P")
 R = TypeVar("R")
 
 
-class custom_jvp(Generic[P, R]):
+class custom_jvp(custom_calls.Decorated, Generic[P, R]):
     """Gives a function a custom derivative, for both modes.
 
     Write the derivative as a function of the arguments and their tangents, linear in

@@ -22,7 +22,7 @@ P = ParamSpec("P")
 R = TypeVar("R")
 
 
-class custom_vjp(Generic[P, R]):
+class custom_vjp(custom_calls.Decorated, Generic[P, R]):
     """Gives a function a custom reverse-mode derivative.
 
     Write it as two functions and register them by `defvjp`: `fwd` returns the result

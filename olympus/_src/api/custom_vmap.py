@@ -18,7 +18,7 @@ P = ParamSpec("P")
 R = TypeVar("R")
 
 
-class custom_vmap(Generic[P, R]):
+class custom_vmap(custom_calls.Decorated, Generic[P, R]):
     """Gives a function a custom batching rule for `vmap`.
 
     The rule is used whenever an argument is mapped, and is itself batched where several

@@ -184,7 +184,7 @@ def piecewise(
     """
     check_arraylike("piecewise", x)
     x = promotion.resolve(x)
-    conditions = _conditions(x, condlist)
+    conditions = _conditions(x, condlist, len(funclist))
     if len(funclist) not in (len(conditions), len(conditions) + 1):
         raise ValueError(
             f"numpy.piecewise: with {len(conditions)} condition(s), either "
@@ -206,11 +206,15 @@ def piecewise(
     return promotion.full_shape(out, shape)
 
 
-def _conditions(x: Any, condlist: Any) -> list[Any]:
+def _conditions(x: Any, condlist: Any, n_functions: int) -> list[Any]:
     if isinstance(condlist, (list, tuple)):
         return [np.asarray(c) if isinstance(c, (list, tuple)) else c for c in condlist]
-    rank = aval_of(condlist).ndim
-    return list(condlist) if rank > aval_of(x).ndim else [condlist]
+    shape = aval_of(condlist).shape
+    if len(shape) > aval_of(x).ndim:
+        return list(condlist)
+    # An array as wide as x is one condition; JAX takes it for several numbers.
+    is_one = n_functions < 3 and sizes_.fits_shape(shape, aval_of(x).shape)
+    return [condlist] if is_one or len(shape) != 1 else list(condlist)
 
 
 # -- triangles and diagonals -----------------------------------------------------------
