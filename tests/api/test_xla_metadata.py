@@ -55,6 +55,17 @@ def test_transformed_calls_carry_them_too():
     np.testing.assert_allclose(hessian(0.3), -2 * np.sin(0.6), rtol=1e-5)
 
 
+def test_attributes_may_be_all_that_a_decorator_takes():
+    @xla_metadata_call2({"tag": "x"}, ad_metadata="drop")
+    def f(x):
+        return jnp.sin(x)
+
+    text = olympus.jit(olympus.grad(f)).lower(1.0).as_text()
+    assert text.count('tag = "x"') == 1
+    named = xla_metadata_call2(metadata={"tag": "y"})(jnp.sin)
+    assert 'tag = "y"' in olympus.jit(named).lower(1.0).as_text()
+
+
 @pytest.mark.parametrize(
     ("ad_metadata", "expected"),
     [

@@ -177,7 +177,7 @@ def test_buffer_protocol():
     "read", [np.asarray, np.array, np.add.reduce, ArrayImpl.__array__]
 )
 def test_long_integers_are_of_the_types_that_numpy_names(dtype, read):
-    # NumPy has two types of 64 bits, equal ones; it writes "dtype=int64" for one of them.
+    # NumPy has two equal types of 64 bits; it writes "dtype=int64" for one of them.
     for x in (put(np.arange(3, dtype=dtype)), olympus.jit(lambda x: x + 1)(dtype(3))):
         got = read(x) if read is not np.add.reduce or x.ndim else read(x[None])
         assert got.dtype.char == np.dtype(dtype).char

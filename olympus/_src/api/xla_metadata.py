@@ -49,7 +49,7 @@ def xla_metadata_call(f: Callable[..., Any] | None = None, /, **meta: Any) -> An
 
 
 def xla_metadata_call2(
-    f: Callable[..., Any] | None = None,
+    f: Callable[..., Any] | Mapping[str, Any] | None = None,
     /,
     metadata: Mapping[str, Any] | None = None,
     *,
@@ -58,7 +58,8 @@ def xla_metadata_call2(
     """As `xla_metadata_call`, with other attributes for the backward pass.
 
     Args:
-      f: a function of arrays and pytrees of them; None gives a decorator.
+      f: a function of arrays and pytrees of them; None gives a decorator, and so do
+        the attributes in its place.
       metadata: attributes by name: strings, numbers and booleans.
       ad_metadata: those of the linear programs that derivatives make of it; 'same' for
         `metadata`, or 'drop' for none.
@@ -75,6 +76,8 @@ def xla_metadata_call2(
       >>> text.count('tag = "x"')
       1
     """
+    if isinstance(f, Mapping) and metadata is None:
+        f, metadata = None, f
     if f is None:
         return functools.partial(
             xla_metadata_call2, metadata=metadata, ad_metadata=ad_metadata
