@@ -146,6 +146,16 @@ def test_wide_seeds_fill_both_words():
         assert random.PRNGKey(2**40 + 5).tolist() == [2**8, 5]
 
 
+@pytest.mark.parametrize("seed", [np.int8(-3), np.int32(-3), np.array(-3, np.int16)])
+@pytest.mark.parametrize("impl", ["threefry2x32", "rbg"])
+def test_narrow_negative_seeds_fill_one_word(seed, impl):
+    with olympus.enable_x64(True):
+        eager = random.PRNGKey(seed, impl=impl).tolist()
+        jitted = olympus.jit(lambda s: random.PRNGKey(s, impl=impl))(seed).tolist()
+    assert eager[:2] == [0, 2**32 - 3]  # as JAX has it
+    assert eager == jitted
+
+
 def test_a_traced_seed_makes_the_same_key():
     for seed in (3, -1, np.uint8(200)):
         jitted = olympus.jit(random.PRNGKey)(seed)
