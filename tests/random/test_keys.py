@@ -14,6 +14,7 @@ from olympus import dtypes, random
 from olympus._src.core import checker
 from olympus._src.foundation import config
 from olympus._src.lax import random_bits
+from olympus._src.random import implementations
 
 
 def words(keys):
@@ -162,6 +163,23 @@ def test_a_traced_seed_makes_the_same_key():
         assert jitted.tolist() == random.PRNGKey(seed).tolist()
     many = olympus.vmap(random.PRNGKey)(np.arange(3))
     assert many.tolist() == [[0, 0], [0, 1], [0, 2]]
+
+
+@pytest.mark.parametrize("name", ["nonsense", "", None, 3])
+def test_settings_take_no_unknown_generator(name):
+    message = "olympus_default_prng_impl: the value must be one of 'philox2x32'"
+    with pytest.raises(ValueError, match=message):
+        olympus.config.update("olympus_default_prng_impl", name)
+    with pytest.raises(ValueError, match=message), config.default_prng_impl(name):
+        pass
+    assert config.default_prng_impl.value == "threefry2x32"
+
+
+def test_settings_know_every_generator():
+    assert set(implementations.registry) <= config.generator_names
+    for name in sorted(config.generator_names):
+        with config.default_prng_impl(name):
+            assert random.key_impl(random.key(0)) == name
 
 
 def test_settings_choose_the_generator_and_shift_seeds():
