@@ -1,5 +1,6 @@
 """Rematerialization: names of values, results of policies, and saved residuals."""
 
+import olympus as _olympus  # noqa: F401
 from olympus import checkpoint_policies as checkpoint_policies
 from olympus._src.api.residuals import print_saved_residuals, saved_residuals
 from olympus._src.foundation.lazy_names import claim as _claim

@@ -1,5 +1,6 @@
 """For libraries that wrap functions: functions of leaves, names, donation."""
 
+import olympus as _olympus  # noqa: F401
 from olympus._src.api.function_flattening import (
     argnums_partial,
     debug_info,

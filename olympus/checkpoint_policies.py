@@ -4,6 +4,7 @@ A custom policy is a function of a primitive, the types of its operands and its
 parameters, that returns whether the results may be kept.
 """
 
+import olympus as _olympus  # noqa: F401
 from olympus._src.foundation.lazy_names import claim as _claim
 from olympus._src.remat.policies import (
     dots_saveable,

@@ -2,6 +2,7 @@
 
 from typing import Any as Value
 
+import olympus as _olympus  # noqa: F401
 from olympus._src.api.named_scopes import (
     ensure_compile_time_eval as ensure_compile_time_eval,
 )

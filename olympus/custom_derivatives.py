@@ -1,5 +1,6 @@
 """Functions with custom derivatives."""
 
+import olympus as _olympus  # noqa: F401
 from olympus._src.api.custom_gradient import closure_convert as closure_convert
 from olympus._src.api.custom_gradient import custom_gradient as custom_gradient
 from olympus._src.api.custom_jvp import custom_jvp as custom_jvp

@@ -1,5 +1,6 @@
 """Debugging of programs: prints, callbacks, breakpoints, views of shardings."""
 
+import olympus as _olympus  # noqa: F401
 from olympus._src.api.debug import breakpoint
 from olympus._src.api.sharding_diagrams import (
     visualize_array_sharding,

@@ -1,5 +1,6 @@
 """Dtypes: relations between them, their limits, and promotion."""
 
+import olympus as _olympus  # noqa: F401
 from olympus._src.core.dtypes import (
     bfloat16,
     canonicalize_dtype,

@@ -1,5 +1,6 @@
 """The errors of olympus: what causes them, and classes for `except` clauses."""
 
+import olympus as _olympus  # noqa: F401
 from olympus._src.foundation.errors import (
     BadNumberError,
     ConcretizationTypeError,

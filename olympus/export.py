@@ -1,5 +1,6 @@
 """Exported programs, for other processes and platforms, and symbolic shapes."""
 
+import olympus as _olympus  # noqa: F401
 from olympus._src.api.symbolic_shapes import is_symbolic_dim as is_symbolic_dim
 from olympus._src.api.symbolic_shapes import symbolic_args_specs as symbolic_args_specs
 from olympus._src.api.symbolic_shapes import symbolic_dim_bounds as symbolic_dim_bounds

@@ -1,5 +1,6 @@
 """Functions of other languages, called from compiled programs."""
 
+import olympus as _olympus  # noqa: F401
 from olympus._src.api.foreign_functions import (
     build_ffi_lowering_function,
     ffi_lowering,

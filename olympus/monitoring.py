@@ -1,5 +1,6 @@
 """Events and durations that olympus reports, and listeners for them."""
 
+import olympus as _olympus  # noqa: F401
 from olympus._src.foundation.events import (
     clear_event_listeners,
     record_event,

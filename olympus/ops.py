@@ -1,5 +1,6 @@
 """Reductions over segments of an array."""
 
+import olympus as _olympus  # noqa: F401
 from olympus._src.foundation.lazy_names import claim as _claim
 from olympus._src.numpy.segment_reductions import (
     segment_max,

@@ -1,5 +1,6 @@
 """Profiles: what programs do in time, and what holds memory."""
 
+import olympus as _olympus  # noqa: F401
 from olympus._src.api.profiler import (
     ProfileData,
     ProfileEvent,

@@ -7,6 +7,7 @@ A key is a value. The same key gives the same numbers, in or out of `jit` and `v
 from typing import TYPE_CHECKING as _TYPE_CHECKING
 from typing import Any as _Any
 
+import olympus as _olympus  # noqa: F401
 from olympus._src.foundation.lazy_names import Late as _Late
 from olympus._src.foundation.lazy_names import claim as _claim
 from olympus._src.random.choice import categorical, choice, permutation

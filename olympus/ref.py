@@ -1,5 +1,6 @@
 """Refs: arrays that programs change in place."""
 
+import olympus as _olympus  # noqa: F401
 from olympus._src.core.refs import Ref
 from olympus._src.core.refs import RefAval as AbstractRef
 from olympus._src.foundation.lazy_names import claim as _claim

@@ -1,5 +1,6 @@
 """Meshes of devices, and how arrays are divided over them."""
 
+import olympus as _olympus  # noqa: F401
 from olympus._src.api.collectives import Collective, Collectives, explain_collectives
 from olympus._src.api.cost_model import CollectiveCost, Estimate, estimate
 from olympus._src.api.explicit_axes import auto_axes, explicit_axes, reshard

@@ -1,5 +1,6 @@
 """The stages of a call of a jitted function: traced, lowered, compiled."""
 
+import olympus as _olympus  # noqa: F401
 from olympus._src.api.jit_function import JitFunction as Wrapped
 from olympus._src.api.stages import ArgInfo as ArgInfo
 from olympus._src.api.stages import Compiled as Compiled

@@ -4,6 +4,7 @@ Tuples, lists, dicts, namedtuples, OrderedDicts, defaultdicts and None are nodes
 classes registered with `olympus.tree_util`.
 """
 
+import olympus as _olympus  # noqa: F401
 from olympus._src.foundation.lazy_names import claim as _claim
 from olympus._src.tree.flattening import static
 from olympus._src.tree.flattening import tree_flatten as flatten

@@ -3,6 +3,7 @@
 The functions of `olympus.tree` are here too, with `tree_` before their names.
 """
 
+import olympus as _olympus  # noqa: F401
 from olympus._src.foundation.lazy_names import claim as _claim
 from olympus._src.tree import (
     DictKey,

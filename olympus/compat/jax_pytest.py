@@ -5,6 +5,7 @@
 It takes effect before any test file, and any `conftest.py`, is imported.
 """
 
+import olympus as _olympus  # noqa: F401
 from olympus._src.compat.installation import pytest_addoption as pytest_addoption
 
 __all__ = ["pytest_addoption"]

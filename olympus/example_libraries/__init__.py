@@ -3,6 +3,7 @@
 They are meant to be read and copied; larger programs use libraries made for training.
 """
 
+import olympus as _olympus  # noqa: F401
 from olympus.example_libraries import optimizers as optimizers
 from olympus.example_libraries import stax as stax
 

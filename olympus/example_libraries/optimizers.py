@@ -6,6 +6,7 @@
 and `get_params(state)` the parameters in it. A state is a pytree of arrays.
 """
 
+import olympus as _olympus  # noqa: F401
 from olympus._src.core.array_type import Array
 from olympus._src.example_libraries.optimizers import (
     InitFn,

@@ -9,6 +9,7 @@ make layers of layers.
 A size of -1 in `input_shape` stands for any number of examples.
 """
 
+import olympus as _olympus  # noqa: F401
 from olympus._src.example_libraries.activations import (
     Elu,
     Exp,

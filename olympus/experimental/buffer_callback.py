@@ -1,5 +1,6 @@
 """Python functions that work on the memory of arrays."""
 
+import olympus as _olympus  # noqa: F401
 from olympus._src.api.foreign_functions import (
     Buffer,
     ExecutionContext,

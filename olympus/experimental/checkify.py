@@ -1,5 +1,6 @@
 """Checks inside of compiled functions, which return failures as values."""
 
+import olympus as _olympus  # noqa: F401
 from olympus._src.api.checkify import (
     Error,
     ErrorCategory,

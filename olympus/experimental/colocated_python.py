@@ -1,5 +1,6 @@
 """Python functions that run on the host of the devices of their arguments."""
 
+import olympus as _olympus  # noqa: F401
 from olympus._src.api.colocated_python import (
     colocated_cpu_devices,
     colocated_python,

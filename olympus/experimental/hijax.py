@@ -1,5 +1,6 @@
 """Types and operations of a user's own, which programs hold until they are compiled."""
 
+import olympus as _olympus  # noqa: F401
 from olympus._src.api.extension import (
     control_flow_allowed_effects,
     instantiate_zeros,

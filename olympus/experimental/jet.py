@@ -1,5 +1,6 @@
 """Taylor mode: derivatives of all orders along a curve, in one pass."""
 
+import olympus as _olympus  # noqa: F401
 from olympus._src.api.jet import (
     ZeroSeries,
     ZeroTerm,

@@ -1,5 +1,6 @@
 """Arrays of devices for meshes, in an order that suits the links between them."""
 
+import olympus as _olympus  # noqa: F401
 from olympus._src.foundation.lazy_names import claim as _claim
 from olympus._src.sharding.device_meshes import (
     create_device_mesh,

@@ -1,5 +1,6 @@
 """Values that all processes of a program exchange or compare."""
 
+import olympus as _olympus  # noqa: F401
 from olympus._src.api.multihost_utils import (
     assert_equal,
     broadcast_one_to_all,

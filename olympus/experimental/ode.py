@@ -1,5 +1,6 @@
 """Solutions of ordinary differential equations with gradients: `odeint`."""
 
+import olympus as _olympus  # noqa: F401
 from olympus._src.foundation.lazy_names import claim as _claim
 from olympus._src.ode.odeint import odeint
 from olympus._src.ode.runge_kutta import (

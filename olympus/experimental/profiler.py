@@ -1,5 +1,6 @@
 """Profiles as XLA reads them to optimise by them."""
 
+import olympus as _olympus  # noqa: F401
 from olympus._src.api.profiler import get_profiled_instructions_proto
 from olympus._src.foundation.lazy_names import claim as _claim
 

@@ -1,5 +1,6 @@
 """Recurrent networks: LSTMs with cuDNN's layout of weights."""
 
+import olympus as _olympus  # noqa: F401
 from olympus._src.foundation.lazy_names import claim as _claim
 from olympus._src.nn.lstm import (
     get_num_params_in_lstm,

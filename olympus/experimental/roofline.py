@@ -1,5 +1,6 @@
 """What programs compute, read and exchange on a device, by counting operations."""
 
+import olympus as _olympus  # noqa: F401
 from olympus._src.api.roofline import roofline, roofline_and_grad
 from olympus._src.api.roofline_counts import (
     RooflineResult,

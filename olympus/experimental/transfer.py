@@ -1,5 +1,6 @@
 """Arrays that processes fetch from one another."""
 
+import olympus as _olympus  # noqa: F401
 from olympus._src.api.transfer_servers import (
     TransferConnection,
     TransferServer,

@@ -1,5 +1,6 @@
 """Attributes of operations that the compiler and its tools read."""
 
+import olympus as _olympus  # noqa: F401
 from olympus._src.api.xla_metadata import (
     fuse_limit,
     must_fuse_call,

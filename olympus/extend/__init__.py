@@ -1,5 +1,6 @@
 """For libraries that extend olympus."""
 
+import olympus as _olympus  # noqa: F401
 from olympus.extend import backend as backend
 from olympus.extend import core as core
 from olympus.extend import ifrt_programs as ifrt_programs

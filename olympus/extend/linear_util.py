@@ -1,5 +1,6 @@
 """Functions with transformations around them."""
 
+import olympus as _olympus  # noqa: F401
 from olympus._src.foundation.lazy_names import claim as _claim
 from olympus._src.programs.wrapped_functions import (
     Store,

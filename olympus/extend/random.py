@@ -1,5 +1,6 @@
 """Generators of random bits, for libraries that define their own."""
 
+import olympus as _olympus  # noqa: F401
 from olympus._src.foundation.lazy_names import claim as _claim
 from olympus._src.lax.random_bits import threefry2x32_p
 from olympus._src.random.counter_generators import threefry_2x32

@@ -5,10 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING as _TYPE_CHECKING
 from typing import Any as _Any
 
+import olympus as _olympus  # noqa: F401
 from olympus._src.foundation.lazy_names import Late as _Late
 from olympus._src.foundation.lazy_names import claim as _claim
 
 if _TYPE_CHECKING:
+    from olympus._src.api.source_information import Frame as Frame
     from olympus._src.api.source_information import NameStack as NameStack
     from olympus._src.api.source_information import SourceInfo as SourceInfo
     from olympus._src.api.source_information import current as current
@@ -30,13 +32,15 @@ if _TYPE_CHECKING:
         transform_name_stack as transform_name_stack,
     )
     from olympus._src.api.source_information import user_context as user_context
+    from olympus._src.api.source_information import user_frame as user_frame
+    from olympus._src.api.source_information import user_frames as user_frames
 
 _LATE = {
     "api.source_information": (
-        "NameStack SourceInfo current current_name_stack "
+        "Frame NameStack SourceInfo current current_name_stack "
         "extend_name_stack new_name_stack new_source_info "
         "register_exclusion reset_name_stack set_name_stack summarize "
-        "transform_name_stack user_context"
+        "transform_name_stack user_context user_frame user_frames"
     ),
 }
 
@@ -52,6 +56,7 @@ def __dir__() -> list[str]:
 
 
 __all__ = [
+    "Frame",
     "NameStack",
     "SourceInfo",
     "current",
@@ -65,6 +70,8 @@ __all__ = [
     "summarize",
     "transform_name_stack",
     "user_context",
+    "user_frame",
+    "user_frames",
 ]
 
 _claim(__name__)

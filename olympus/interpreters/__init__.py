@@ -1,5 +1,6 @@
 """The interpreters' tables, for libraries that define primitives."""
 
+import olympus as _olympus  # noqa: F401
 from olympus.interpreters import ad as ad
 from olympus.interpreters import batching as batching
 from olympus.interpreters import mlir as mlir

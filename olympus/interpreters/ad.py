@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING as _TYPE_CHECKING
 from typing import Any as _Any
 
+import olympus as _olympus  # noqa: F401
 from olympus._src.api.extension import add_jaxvals as add_jaxvals
 from olympus._src.api.extension import defbilinear as defbilinear
 from olympus._src.api.extension import defjvp as defjvp

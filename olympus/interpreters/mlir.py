@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING as _TYPE_CHECKING
 from typing import Any as MeshAxisName
 from typing import Any as _Any
 
+import olympus as _olympus  # noqa: F401
 from olympus._src.api.extension import lower_fun as lower_fun
 from olympus._src.api.extension import lowerable_effects as lowerable_effects
 from olympus._src.api.extension import register_lowering as register_lowering

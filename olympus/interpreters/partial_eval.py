@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING as _TYPE_CHECKING
 from typing import Any as Val
 from typing import Any as _Any
 
+import olympus as _olympus  # noqa: F401
 from olympus._src.api.extension import (
     custom_partial_eval_rules as custom_partial_eval_rules,
 )

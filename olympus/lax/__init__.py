@@ -7,6 +7,7 @@ broadcast. `olympus.numpy` is built on these.
 from typing import TYPE_CHECKING as _TYPE_CHECKING
 from typing import Any as _Any
 
+import olympus as _olympus  # noqa: F401
 from olympus._src.api.placement import (
     with_sharding_constraint,
 )

@@ -4,6 +4,7 @@ Operations work on the last two axes and on any number of leading ones. They run
 CPU, by LAPACK. `olympus.numpy.linalg` is built on these.
 """
 
+import olympus as _olympus  # noqa: F401
 from olympus._src.foundation.lazy_names import claim as _claim
 from olympus._src.lax.linalg.cholesky_decomposition import (
     cholesky,

@@ -1,5 +1,6 @@
 """Neural networks: activations, softmax functions, attention, initial weights."""
 
+import olympus as _olympus  # noqa: F401
 from olympus._src.foundation.lazy_names import claim as _claim
 from olympus._src.nn.activations import (
     celu,

@@ -1,5 +1,6 @@
 """Initializers: functions of a key, a shape and a dtype that return initial weights."""
 
+import olympus as _olympus  # noqa: F401
 from olympus._src.foundation.lazy_names import claim as _claim
 from olympus._src.nn.initializers import (
     Initializer,

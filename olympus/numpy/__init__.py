@@ -7,6 +7,7 @@ default, and functions take arrays and numbers, not lists.
 from typing import TYPE_CHECKING as _TYPE_CHECKING
 from typing import Any as _Any
 
+import olympus as _olympus  # noqa: F401
 from olympus._src.foundation.lazy_names import Late as _Late
 from olympus._src.foundation.lazy_names import claim as _claim
 from olympus._src.numpy.arg_extremes import argmax, argmin

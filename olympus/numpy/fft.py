@@ -1,5 +1,6 @@
 """Discrete Fourier transforms, their frequencies, and shifts of these."""
 
+import olympus as _olympus  # noqa: F401
 from olympus._src.foundation.lazy_names import claim as _claim
 from olympus._src.numpy.fourier import (
     fft,

@@ -1,5 +1,6 @@
 """Linear algebra on matrices and stacks of them: systems, decompositions, norms."""
 
+import olympus as _olympus  # noqa: F401
 from olympus._src.foundation.lazy_names import claim as _claim
 from olympus._src.numpy.decompositions import (
     cholesky,

@@ -5,6 +5,7 @@ transforms are `olympus.numpy.fft`; there are no `overwrite_x`, `workers` and
 `orthogonalize`.
 """
 
+import olympus as _olympus  # noqa: F401
 from olympus._src.foundation.lazy_names import claim as _claim
 from olympus._src.scipy.cosine_transforms import dct, dctn, idct, idctn
 

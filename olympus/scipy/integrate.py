@@ -3,6 +3,7 @@
 Differs from SciPy: the trapezoidal rule is here; arguments are arrays, not lists.
 """
 
+import olympus as _olympus  # noqa: F401
 from olympus._src.foundation.lazy_names import claim as _claim
 from olympus._src.numpy.cumulative_sums import trapezoid
 

@@ -6,6 +6,7 @@ warnings, since a traced function cannot raise them: NaN or infinity means that 
 no result.
 """
 
+import olympus as _olympus  # noqa: F401
 from olympus._src.foundation.lazy_names import claim as _claim
 from olympus._src.scipy.linalg.decompositions import (
     cho_factor,

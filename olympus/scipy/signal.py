@@ -4,6 +4,7 @@ Differs from SciPy: integers and Python numbers give float32 unless 64-bit dtype
 switched on; arguments are arrays or numbers, not lists.
 """
 
+import olympus as _olympus  # noqa: F401
 from olympus._src.foundation.lazy_names import claim as _claim
 from olympus._src.scipy.signal.convolution import (
     convolve,

@@ -5,6 +5,7 @@ switched on; arguments are arrays or numbers, not lists; half precision stays ha
 precision; there are no `out`, `where` and `dtype`.
 """
 
+import olympus as _olympus  # noqa: F401
 from olympus._src.foundation.lazy_names import claim as _claim
 from olympus._src.scipy.special.bessel import (
     bessel_jn,

@@ -116,6 +116,20 @@ def test_a_known_index_outside_is_told_too():
     assert out == 2.0
 
 
+@pytest.mark.parametrize(
+    "f",
+    [
+        lambda x: x[-5],
+        lambda x: x[np.array([1, -5])],
+        lambda x: x.at[-5].set(1.0),
+        lambda x: jnp.take(x, np.array([-5])),
+    ],
+)
+def test_known_indices_before_the_start_are_told_as_traced_ones_are(f):
+    text, _ = found(f, np.arange(3.0, dtype=np.float32))
+    assert "index -2 is out of bounds for axis 0 with size 3" in text
+
+
 def test_only_the_categories_asked_for_are_looked_for():
     def f(x):
         checkify.debug_check(x > 0, "negative")

@@ -30,6 +30,22 @@ def test_names_of_scopes():
     assert eqn.primitive is olympus.lax.sin_p
 
 
+def test_frames_of_the_user():
+    def here():
+        return source_info_util.current()
+
+    place = here().traceback
+    inner, outer = list(source_info_util.user_frames(place))[:2]
+    assert source_info_util.user_frame(place) == inner
+    assert isinstance(inner, source_info_util.Frame)
+    assert inner.file_name == outer.file_name == __file__
+    assert inner.function_name.endswith("here")
+    assert outer.start_line == outer.end_line == inner.start_line + 2
+    # Columns count from 0.
+    assert (inner.start_column, inner.end_column) == (15, 41)
+    assert source_info_util.user_frame(None) is None
+
+
 def test_scopes_of_recorded_operations():
     def f(x):
         with source_info_util.set_name_stack(source_info_util.new_name_stack("mine")):

@@ -536,6 +536,14 @@ REFUSED = {
         "pure_callback: a callback has no derivative; define one by wrapping the call "
         "in olympus.custom_jvp",
     ),
+    "transpose": (
+        lambda: olympus.linear_transpose(
+            lambda x: olympus.pure_callback(np.negative, SCALAR, x), 1.0
+        )(1.0),
+        ValueError,
+        "pure_callback: a callback has no transpose; define one by wrapping the call "
+        "in olympus.custom_jvp",
+    ),
     "ordered under vmap": (
         lambda: olympus.vmap(
             lambda x: experimental.io_callback(np.sin, SCALAR, x, ordered=True)

@@ -45,6 +45,34 @@ def test_names_are_loaded_by_many_threads(seed):
     assert out == "[]\n"
 
 
+def test_the_package_and_its_modules_are_imported_by_threads_at_once():
+    out, _ = fresh.run(
+        """
+        import sys, threading
+        sys.setswitchinterval(1e-6)
+        statements = [
+            "import olympus; olympus.jit",
+            "import olympus.numpy; olympus.numpy.ones(3)",
+            "from olympus import numpy; numpy.sin(1.0)",
+            "import olympus.scipy.special",
+            "import olympus; olympus.grad",
+        ]
+        start, failed = threading.Barrier(len(statements)), []
+        def run(statement):
+            start.wait()
+            try:
+                exec(statement, {})
+            except BaseException as error:
+                failed.append((statement, repr(error)))
+        threads = [threading.Thread(target=run, args=(s,)) for s in statements]
+        [t.start() for t in threads]
+        [t.join() for t in threads]
+        print(failed)
+        """
+    )
+    assert out == "[]\n"
+
+
 def test_packages_that_load_late_import_none_of_their_files():
     """A thread may load a file of a package while another one loads the package.
 

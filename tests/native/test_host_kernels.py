@@ -39,10 +39,21 @@ pytestmark = pytest.mark.skipif(
 after = compiler_settings.host_kernels_after
 
 
+LIMIT_S = host_kernels._MAX_SECONDS
+
+
 @pytest.fixture(autouse=True)
-def kernels_at_once():
+def kernels_at_once(monkeypatch):
+    # However long they take: on a busy machine that is more than it should be.
+    monkeypatch.setattr(host_kernels, "_MAX_SECONDS", 60.0)
     with after(0):
         yield
+
+
+@pytest.fixture
+def time_limit(monkeypatch):
+    """For tests of programs that take too long."""
+    monkeypatch.setattr(host_kernels, "_MAX_SECONDS", LIMIT_S)
 
 
 def is_in_memory(x) -> bool:
@@ -181,6 +192,7 @@ WITHOUT_KERNELS = {
 }
 
 
+@pytest.mark.usefixtures("time_limit")
 @pytest.mark.parametrize("name", WITHOUT_KERNELS)
 def test_the_runtime_runs_all_others(name):
     fun, *args = WITHOUT_KERNELS[name]
@@ -804,6 +816,7 @@ def test_kernels_that_give_something_else_are_refused(what, monkeypatch):
     assert host_kernels.find(content, *rest) is None
 
 
+@pytest.mark.usefixtures("time_limit")
 def test_slow_kernels_are_not_compared_often(monkeypatch):
     content, run, *rest = serialize(lambda x: x + 1, np.float32(1))
     runs = []

@@ -376,6 +376,22 @@ def test_norms_and_powers():
     np.testing.assert_allclose(jnp.linalg.multi_dot([A, B, A]), A @ B @ A, rtol=1e-4)
 
 
+@pytest.mark.parametrize(
+    ("first", "last"),
+    [(1j, 3j), (1 + 1j, 5 - 2j), (-2 + 0j, 8 + 0j), (-1j, 4j), (0.5 - 2j, 0.5 - 4j)],
+)
+@pytest.mark.parametrize("endpoint", [True, False])
+def test_ratios_of_complex_numbers_begin_with_the_first(first, last, endpoint):
+    got = jnp.geomspace(first, last, 4, endpoint)
+    assert got[0] == pytest.approx(first, rel=1e-6)
+    want = np.geomspace(first, last, 4, endpoint)
+    np.testing.assert_allclose(got, want, rtol=2e-6, atol=3e-6)
+
+
+def test_ratios_from_zero_are_not_numbers():
+    assert np.isnan(jnp.geomspace(0.0, 3.0, 4)).all()
+
+
 def test_ratios_along_a_later_axis_keep_the_sign_of_their_line():
     first, last = np.float32([1, -1, 2]), np.float32([8, -8, 4])
     for num in (0, 1, 2, 4):

@@ -14,6 +14,7 @@ from olympus import dtypes, random
 from olympus._src.core import checker
 from olympus._src.foundation import config
 from olympus._src.lax import random_bits
+from olympus._src.random import implementations
 
 
 def words(keys):
@@ -146,12 +147,39 @@ def test_wide_seeds_fill_both_words():
         assert random.PRNGKey(2**40 + 5).tolist() == [2**8, 5]
 
 
+@pytest.mark.parametrize("seed", [np.int8(-3), np.int32(-3), np.array(-3, np.int16)])
+@pytest.mark.parametrize("impl", ["threefry2x32", "rbg"])
+def test_narrow_negative_seeds_fill_one_word(seed, impl):
+    with olympus.enable_x64(True):
+        eager = random.PRNGKey(seed, impl=impl).tolist()
+        jitted = olympus.jit(lambda s: random.PRNGKey(s, impl=impl))(seed).tolist()
+    assert eager[:2] == [0, 2**32 - 3]  # as JAX has it
+    assert eager == jitted
+
+
 def test_a_traced_seed_makes_the_same_key():
     for seed in (3, -1, np.uint8(200)):
         jitted = olympus.jit(random.PRNGKey)(seed)
         assert jitted.tolist() == random.PRNGKey(seed).tolist()
     many = olympus.vmap(random.PRNGKey)(np.arange(3))
     assert many.tolist() == [[0, 0], [0, 1], [0, 2]]
+
+
+@pytest.mark.parametrize("name", ["nonsense", "", None, 3])
+def test_settings_take_no_unknown_generator(name):
+    message = "olympus_default_prng_impl: the value must be one of 'philox2x32'"
+    with pytest.raises(ValueError, match=message):
+        olympus.config.update("olympus_default_prng_impl", name)
+    with pytest.raises(ValueError, match=message), config.default_prng_impl(name):
+        pass
+    assert config.default_prng_impl.value == "threefry2x32"
+
+
+def test_settings_know_every_generator():
+    assert set(implementations.registry) <= config.generator_names
+    for name in sorted(config.generator_names):
+        with config.default_prng_impl(name):
+            assert random.key_impl(random.key(0)) == name
 
 
 def test_settings_choose_the_generator_and_shift_seeds():

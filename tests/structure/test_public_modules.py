@@ -51,6 +51,20 @@ def test_module_holds_no_logic(name):
     assert not lines, f"statements at lines {lines}"
 
 
+@pytest.mark.parametrize("name", MODULES)
+def test_module_waits_for_the_package_first(name):
+    """Otherwise two threads that import both would each hold what the other needs."""
+    if name in ("olympus", "olympus.version", "olympus.compat"):
+        return  # these import nothing that a module of the package could be waiting for
+    imports = [
+        ast.unparse(node)
+        for node in source.tree(MODULES[name]).body
+        if isinstance(node, (ast.Import, ast.ImportFrom))
+    ]
+    ours = [line for line in imports if "olympus" in line]
+    assert ours[0] == "import olympus as _olympus"
+
+
 HOOKS = ("__getattr__", "__dir__")
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Iterator
 from types import TracebackType
-from typing import Any
+from typing import Any, NamedTuple
 
 from olympus._src.core import scopes, trace
 from olympus._src.core.provenance import NameStack as NameStack
@@ -56,6 +56,52 @@ def summarize(source_info: SourceInfo, num_frames: int = 1) -> str:
     del num_frames
     place = getattr(source_info, "traceback", source_info)
     return "unknown" if place is None else str(place)
+
+
+class Frame(NamedTuple):
+    """A place in a file.
+
+    Attributes:
+      file_name: the file, as Python compiled it.
+      function_name: the function's qualified name.
+      start_line: the line, from 1.
+      start_column: the column, from 0.
+      end_line: the line on which the expression ends.
+      end_column: the column after the expression's last character, from 0.
+    """
+
+    file_name: str
+    function_name: str
+    start_line: int
+    start_column: int
+    end_line: int
+    end_column: int
+
+
+def user_frames(traceback: Any) -> Iterator[Frame]:
+    """The user's calls that led to a place, innermost first.
+
+    Args:
+      traceback: that of a `SourceInfo`; None for no place.
+    """
+    for place in () if traceback is None else (traceback, *traceback.callers):
+        yield Frame(
+            place.file,
+            place.function,
+            place.line,
+            max(place.column - 1, 0),
+            place.end_line,
+            max(place.end_column - 1, 0),
+        )
+
+
+def user_frame(traceback: Any) -> Frame | None:
+    """The user's innermost call that led to a place; None where there is none.
+
+    Args:
+      traceback: that of a `SourceInfo`; None for no place.
+    """
+    return next(user_frames(traceback), None)
 
 
 class set_name_stack:

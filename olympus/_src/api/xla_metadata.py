@@ -76,13 +76,14 @@ def xla_metadata_call2(
       >>> text.count('tag = "x"')
       1
     """
+    fun: Any = f
     if isinstance(f, Mapping) and metadata is None:
-        f, metadata = None, f
-    if f is None:
+        fun, metadata = None, f
+    if fun is None:
         return functools.partial(
             xla_metadata_call2, metadata=metadata, ad_metadata=ad_metadata
         )
-    parameters.check_callable("xla_metadata_call", f)
+    parameters.check_callable("xla_metadata_call", fun)
     own = _as_attributes("metadata", metadata or {})
     if isinstance(ad_metadata, str):
         if ad_metadata not in ("same", "drop"):
@@ -93,7 +94,7 @@ def xla_metadata_call2(
         of_derivative = own if ad_metadata == "same" else ()
     else:
         of_derivative = _as_attributes("ad_metadata", ad_metadata)
-    function: Any = jit(f)
+    function: Any = jit(fun)
     function.marks = {"metadata": CallMetadata(own, of_derivative)}
     return function
 

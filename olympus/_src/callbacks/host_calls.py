@@ -68,14 +68,16 @@ def _impl(what: str) -> Callable[..., Any]:
     return impl
 
 
-def _no_derivative(what: str) -> Callable[..., Any]:
-    def jvp(*args: Any, **params: Any) -> Any:
+def _refuse(what: str, lack: str) -> Callable[..., Any]:
+    """A rule of differentiation that a callback cannot have."""
+
+    def rule(*args: Any, **params: Any) -> Any:
         raise ValueError(
-            f"{what}: a callback has no derivative; define one by wrapping the call "
+            f"{what}: a callback has no {lack}; define one by wrapping the call "
             "in olympus.custom_jvp or olympus.custom_vjp"
         )
 
-    return jvp
+    return rule
 
 
 def _print(*names: str) -> Callable[[ir.Eqn], Any]:
@@ -124,7 +126,8 @@ pure_callback_p = Primitive(
     lower=_lower,
     shard=sharding_rules.whole_results,
     impl=_impl("pure_callback"),
-    jvp=_no_derivative("pure_callback"),
+    jvp=_refuse("pure_callback", "derivative"),
+    transpose=_refuse("pure_callback", "transpose"),
     batch=_pure_batch,
     print=_print("callback", "result_avals", "sharding", "vmap_method"),
     may_make_nan=False,
@@ -157,7 +160,8 @@ io_callback_p = Primitive(
     lower=_lower,
     shard=sharding_rules.whole_results,
     impl=_impl("io_callback"),
-    jvp=_no_derivative("io_callback"),
+    jvp=_refuse("io_callback", "derivative"),
+    transpose=_refuse("io_callback", "transpose"),
     batch=_io_batch,
     print=_print("callback", "ordered", "result_avals", "sharding"),
     may_make_nan=False,

@@ -124,9 +124,23 @@ check_static_indices = define(
 
 # -- random numbers --------------------------------------------------------------------
 
+# The names of all generators; those that libraries register are added.
+generator_names = {
+    "threefry2x32",
+    "threefry4x32",
+    "rbg",
+    "unsafe_rbg",
+    "philox2x32",
+    "philox4x32",
+}
 default_prng_impl = define(
     "default_prng_impl",
-    setting_types.TEXT,
+    setting_types.name_in(
+        generator_names,
+        "one of "
+        + ", ".join(map(repr, sorted(generator_names)))
+        + ", or a generator that a library registered",
+    ),
     "threefry2x32",
     "The generator of keys made without naming one: 'threefry2x32', 'rbg', "
     "'unsafe_rbg' or one that a library registered.",

@@ -117,3 +117,15 @@ def choice(*values: str, optional: bool = False) -> Kind:
 
     words = "one of " + ", ".join(map(repr, values))
     return Kind(words, accept, accept, optional=optional)
+
+
+def name_in(names: set[str], words: str) -> Kind:
+    """A kind of the names in a set, which may grow.
+
+    Texts of the environment may name what is added later.
+    """
+
+    def accept(value: Any) -> Any:
+        return value if isinstance(value, str) and value in names else MISSING
+
+    return Kind(words, accept, str)

@@ -475,14 +475,17 @@ def _is_inside(counted: Any, size: Any) -> bool:
 
 
 def _count_from_start(known: np.ndarray, size: int, wrap: bool) -> np.ndarray:
-    """Known positions from the start, -1 where outside: saves the program the work."""
+    """Known positions from the start, which saves the program the work.
+
+    Those outside stay so, and are what `checkify` shows.
+    """
     positions = known.astype(np.int64)
     far = _far_position(size)
     if known.dtype.kind == "u":
         positions = np.where(known > far, far, positions)
     elif wrap:
         positions = np.where(positions < 0, positions + size, positions)
-    positions = np.minimum(np.maximum(positions, -1), far)
+    positions = np.minimum(np.maximum(positions, -MAX_NARROW), far)
     are_near = far == MAX_NARROW or not np.any(positions > MAX_NARROW)
     return positions.astype(np.int32 if are_near else position_dtype(size))
 
@@ -494,7 +497,7 @@ def _far_position(size: Any) -> int:
 
 def _clip_position(position: int, size: Any) -> Any:
     """A position that is known to be outside, or may be, before the start or behind."""
-    near = min(max(position, -1), _far_position(size))
+    near = min(max(position, -MAX_NARROW), _far_position(size))
     return np.int32(near) if near <= MAX_NARROW else position_dtype(size).type(near)
 
 

@@ -467,7 +467,9 @@ def _geomspace(
     kind = dtypes.to_inexact_dtype(dtypes.lattice_result(*bound_types)[0])
     start, stop = (promotion.cast(x, kind, False) for x in (start, stop))
     signs = arithmetic.sign(start)
-    low, high = (elementary.log10(arithmetic.multiply(signs, x)) for x in (start, stop))
+    low, high = (
+        elementary.log10(arithmetic.true_divide(x, signs)) for x in (start, stop)
+    )
     out = logspace(low, high, num, endpoint, dtype=kind, axis=axis)
     out = arithmetic.multiply(_align_with_lines(signs, aval_of(high).ndim, axis), out)
     return out if dtype is None else astype(out, dtype)

@@ -144,6 +144,7 @@ def register(implementation: KeyImplementation) -> KeyImplementation:
             f"{implementation.name!r}, which is registered; choose another"
         )
     registry[implementation.name] = implementation
+    config.generator_names.add(implementation.name)
     dtypes.note_extended(implementation.dtype)
     return implementation
 

@@ -344,6 +344,8 @@ def _seed_key(name: str, seed: Any, impl: Any) -> Any:
         return _seed_traced(name, seed, impl)
     value = _host_integer(name, seed)
     value = value + config.random_seed_offset.value
+    if _is_narrow(seed):  # its sign fills no more bits than it has, as when traced
+        value &= 0xFFFFFFFF
     if impl.seed is not generators.threefry_seed or not evaluate.is_evaluating():
         return random_seed_p.bind(_as_seed(name, value), impl=impl)
     # Made by the host: a program for two numbers would take longer to compile.
@@ -368,6 +370,10 @@ def _host_integer(name: str, seed: Any) -> int:
             f"random.{name}: seed must fit in 64 bits, got {seed}; take it modulo 2**64"
         )
     return seed
+
+
+def _is_narrow(seed: Any) -> bool:
+    return type(seed) is not int and avals.aval_of(seed).dtype.itemsize <= 4
 
 
 def _no_integer(name: str, seed: Any) -> TypeError:

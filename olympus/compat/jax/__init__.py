@@ -5,6 +5,7 @@ Three ways lead in: `python -m olympus.compat.jax SCRIPT`, `install()` before th
 `import jax` means what it always meant.
 """
 
+import olympus as _olympus  # noqa: F401
 from olympus._src.compat.installation import install as install
 from olympus._src.compat.installation import is_installed as is_installed
 from olympus._src.compat.installation import (

@@ -1,5 +1,6 @@
 """Trees of arrays in folders, saved and loaded by all processes of a program."""
 
+import olympus as _olympus  # noqa: F401
 from olympus._src.foundation.lazy_names import claim as _claim
 from olympus.experimental.array_serialization import (
     pytree_serialization,

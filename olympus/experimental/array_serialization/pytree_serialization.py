@@ -1,5 +1,6 @@
 """Saves trees of arrays in folders, and loads them onto any devices."""
 
+import olympus as _olympus  # noqa: F401
 from olympus._src.array_serialization.pytree_serialization import (
     load,
     load_pytreedef,

@@ -1,5 +1,6 @@
 """Saves arrays one by one in the background."""
 
+import olympus as _olympus  # noqa: F401
 from olympus._src.array_serialization.checkpoint_managers import (
     GlobalAsyncCheckpointManager,
     GlobalAsyncCheckpointManagerBase,

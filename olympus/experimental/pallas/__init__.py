@@ -4,6 +4,7 @@ A kernel reads refs of blocks and writes refs of blocks; `pallas_call` runs it o
 grid. On all platforms that is a loop of XLA's.
 """
 
+import olympus as _olympus  # noqa: F401
 from olympus._src.foundation.lazy_names import claim as _claim
 from olympus._src.numpy.index_parsing import DynamicSlice as Slice
 from olympus._src.pallas.accelerators import (

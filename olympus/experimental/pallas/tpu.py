@@ -4,6 +4,7 @@ Nothing is compiled for TPUs: kernels run as loops of XLA's, and all memory is t
 device's.
 """
 
+import olympus as _olympus  # noqa: F401
 from olympus._src.foundation.lazy_names import claim as _claim
 from olympus._src.pallas.accelerators import (
     GridDimensionSemantics,

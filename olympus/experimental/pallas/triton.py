@@ -3,6 +3,7 @@
 Nothing is compiled by Triton: kernels run as loops of XLA's.
 """
 
+import olympus as _olympus  # noqa: F401
 from olympus._src.foundation.lazy_names import claim as _claim
 from olympus._src.pallas.accelerators import TritonParams as CompilerParams
 from olympus._src.pallas.accelerators import (

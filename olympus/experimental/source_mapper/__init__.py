@@ -1,5 +1,6 @@
 """Source maps: which line of a function each line of its programs comes from."""
 
+import olympus as _olympus  # noqa: F401
 from olympus._src.api.source_mapper import (
     Pass,
     SourceMapDump,

@@ -1,5 +1,6 @@
 """Passes that source maps can be made for."""
 
+import olympus as _olympus  # noqa: F401
 from olympus._src.api.source_mapper import (
     CompileFn,
     GenerateDumpFn,

@@ -1,5 +1,6 @@
 """Source maps of lowered and compiled programs."""
 
+import olympus as _olympus  # noqa: F401
 from olympus._src.api.source_mapper import (
     optimized_generate_dump,
     original_hlo_generate_dump,

@@ -1,5 +1,6 @@
 """Source maps of traced programs."""
 
+import olympus as _olympus  # noqa: F401
 from olympus._src.api.source_mapper import (
     canonicalize_filename,
     compile_olympuspr,

@@ -1,5 +1,6 @@
 """Derivatives with respect to the elements of sparse arrays."""
 
+import olympus as _olympus  # noqa: F401
 from olympus._src.foundation.lazy_names import claim as _claim
 from olympus._src.sparse.derivatives import (
     grad,

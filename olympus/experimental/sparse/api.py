@@ -1,5 +1,6 @@
 """Sparse arrays of any format, and their dense form."""
 
+import olympus as _olympus  # noqa: F401
 from olympus._src.foundation.lazy_names import claim as _claim
 from olympus._src.sparse.bcoo import BCOO
 from olympus._src.sparse.bcsr import BCSR

@@ -1,5 +1,6 @@
 """Arrays as lists of elements with their positions, in batches."""
 
+import olympus as _olympus  # noqa: F401
 from olympus._src.foundation.lazy_names import claim as _claim
 from olympus._src.sparse.bcoo import BCOO
 from olympus._src.sparse.bcoo_contraction import (

@@ -1,5 +1,6 @@
 """Arrays as rows of elements with their columns, in batches."""
 
+import olympus as _olympus  # noqa: F401
 from olympus._src.foundation.lazy_names import claim as _claim
 from olympus._src.sparse.bcsr import BCSR
 from olympus._src.sparse.bcsr_functions import (

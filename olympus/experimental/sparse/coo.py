@@ -1,5 +1,6 @@
 """Matrices as lists of elements with their rows and columns."""
 
+import olympus as _olympus  # noqa: F401
 from olympus._src.foundation.lazy_names import claim as _claim
 from olympus._src.sparse.coo import (
     COO,

@@ -1,5 +1,6 @@
 """Matrices as rows, or columns, of elements."""
 
+import olympus as _olympus  # noqa: F401
 from olympus._src.foundation.lazy_names import claim as _claim
 from olympus._src.sparse.csr import (
     CSC,

@@ -1,5 +1,6 @@
 """Functions of arrays, applied to sparse arrays."""
 
+import olympus as _olympus  # noqa: F401
 from olympus._src.foundation.lazy_names import claim as _claim
 from olympus._src.sparse.sparsify import SparseTracer, sparsify
 

@@ -1,5 +1,6 @@
 """Warnings and errors about sparse arrays."""
 
+import olympus as _olympus  # noqa: F401
 from olympus._src.foundation.lazy_names import claim as _claim
 from olympus._src.sparse.formats import (
     CuSparseEfficiencyWarning,

@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING as _TYPE_CHECKING
 from typing import Any as _Any
 
+import olympus as _olympus  # noqa: F401
 from olympus._src.calls import pjit as _pjit
 from olympus._src.custom_rules import linear_solve as _linear_solve
 from olympus._src.foundation.lazy_names import Late as _Late

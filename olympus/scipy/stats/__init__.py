@@ -9,6 +9,7 @@ or numbers, not lists; complex numbers are refused.
 from typing import TYPE_CHECKING as _TYPE_CHECKING
 from typing import Any as _Any
 
+import olympus as _olympus  # noqa: F401
 from olympus._src.foundation.lazy_names import Late as _Late
 
 if _TYPE_CHECKING:

@@ -1,5 +1,6 @@
 """The Bernoulli distribution: `scipy.stats.bernoulli`."""
 
+import olympus as _olympus  # noqa: F401
 from olympus._src.foundation.lazy_names import claim as _claim
 from olympus._src.scipy.stats.bernoulli import cdf, logpmf, pmf, ppf
 

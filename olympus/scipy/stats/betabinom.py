@@ -1,5 +1,6 @@
 """The beta-binomial distribution: `scipy.stats.betabinom`."""
 
+import olympus as _olympus  # noqa: F401
 from olympus._src.foundation.lazy_names import claim as _claim
 from olympus._src.scipy.stats.betabinom import logpmf, pmf
 

@@ -1,5 +1,6 @@
 """The chi-squared distribution: `scipy.stats.chi2`."""
 
+import olympus as _olympus  # noqa: F401
 from olympus._src.foundation.lazy_names import claim as _claim
 from olympus._src.scipy.stats.chi2 import cdf, logcdf, logpdf, logsf, pdf, sf
 

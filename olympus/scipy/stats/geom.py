@@ -1,5 +1,6 @@
 """The geometric distribution: `scipy.stats.geom`."""
 
+import olympus as _olympus  # noqa: F401
 from olympus._src.foundation.lazy_names import claim as _claim
 from olympus._src.scipy.stats.geom import logpmf, pmf
 

@@ -1,5 +1,6 @@
 """The right-skewed Gumbel distribution: `scipy.stats.gumbel_r`."""
 
+import olympus as _olympus  # noqa: F401
 from olympus._src.foundation.lazy_names import claim as _claim
 from olympus._src.scipy.stats.gumbel_r import cdf, logcdf, logpdf, logsf, pdf, ppf, sf
 

@@ -1,5 +1,6 @@
 """The logistic distribution: `scipy.stats.logistic`."""
 
+import olympus as _olympus  # noqa: F401
 from olympus._src.foundation.lazy_names import claim as _claim
 from olympus._src.scipy.stats.logistic import cdf, isf, logpdf, pdf, ppf, sf
 

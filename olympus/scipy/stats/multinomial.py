@@ -4,6 +4,7 @@ Differs from SciPy: counts must be of an integer dtype; probabilities that do no
 to 1 are taken as they are.
 """
 
+import olympus as _olympus  # noqa: F401
 from olympus._src.foundation.lazy_names import claim as _claim
 from olympus._src.scipy.stats.multinomial import logpmf, pmf
 

@@ -1,5 +1,6 @@
 """The negative binomial distribution: `scipy.stats.nbinom`."""
 
+import olympus as _olympus  # noqa: F401
 from olympus._src.foundation.lazy_names import claim as _claim
 from olympus._src.scipy.stats.nbinom import logpmf, pmf
 

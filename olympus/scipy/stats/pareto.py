@@ -1,5 +1,6 @@
 """The Pareto distribution: `scipy.stats.pareto`."""
 
+import olympus as _olympus  # noqa: F401
 from olympus._src.foundation.lazy_names import claim as _claim
 from olympus._src.scipy.stats.pareto import cdf, logcdf, logpdf, logsf, pdf, ppf, sf
 

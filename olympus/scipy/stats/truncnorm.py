@@ -1,5 +1,6 @@
 """The normal distribution cut to an interval: `scipy.stats.truncnorm`."""
 
+import olympus as _olympus  # noqa: F401
 from olympus._src.foundation.lazy_names import claim as _claim
 from olympus._src.scipy.stats.truncnorm import cdf, logcdf, logpdf, logsf, pdf, sf
 

@@ -3,6 +3,7 @@
 Differs from SciPy: there are no `loc` and `scale`.
 """
 
+import olympus as _olympus  # noqa: F401
 from olympus._src.foundation.lazy_names import claim as _claim
 from olympus._src.scipy.stats.vonmises import logpdf, pdf
 
