@@ -59,23 +59,20 @@ def summarize(source_info: SourceInfo, num_frames: int = 1) -> str:
 
 
 class Frame(NamedTuple):
-    """A place in a file.
-
-    Attributes:
-      file_name: the file, as Python compiled it.
-      function_name: the function's qualified name.
-      start_line: the line, from 1.
-      start_column: the column, from 0.
-      end_line: the line on which the expression ends.
-      end_column: the column after the expression's last character, from 0.
-    """
+    """A place in a file."""
 
     file_name: str
+    """As Python compiled it."""
     function_name: str
+    """The qualified one."""
     start_line: int
+    """From 1."""
     start_column: int
+    """From 0."""
     end_line: int
+    """On which the expression ends."""
     end_column: int
+    """After its last character, from 0."""
 
 
 def user_frames(traceback: Any) -> Iterator[Frame]:
