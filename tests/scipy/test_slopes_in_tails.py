@@ -232,6 +232,8 @@ def test_slopes_in_shapes_far_from_the_mean_of_beta():
     np.testing.assert_allclose(got[1], want, rtol=1e-5)
 
 
+@pytest.mark.slow
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 def test_chances_of_beta_are_none_below_zero_or_above_one(dtype):
     with olympus.enable_x64(True):
@@ -245,6 +247,8 @@ def test_chances_of_beta_are_none_below_zero_or_above_one(dtype):
             assert (fun(x, a, b) <= 0).all()
 
 
+@pytest.mark.slow
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("b", [0.5, 3, 300])
 def test_beta_binomial_chances_of_small_shapes(b):
     """A tiny shape was added to one count and another taken away."""
