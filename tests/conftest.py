@@ -90,7 +90,8 @@ def _is_in_run(item, cases):
         return False
     if item.get_closest_marker("slow") is not None:
         share = item.get_closest_marker("sampled")
-        n = sampling.SLOW_SHARE if share is None else share.args[0]
+        of_its_own = share and share.args[0] * sampling.SAMPLED_TIMES
+        n = of_its_own or sampling.SLOW_SHARE
         return sampling.is_in_part(item.nodeid, n)
     if cases <= sampling.MANY or item.nodeid.startswith(_WHOLE):
         return True

@@ -5,6 +5,7 @@ part and the same commit always the same one. It is printed in the report's head
 `OLYMPUS_TEST_SEED` sets it; with `OLYMPUS_SWEEP=all` (`make full`) a run takes all.
 `OLYMPUS_TEST_SHARE=4` takes every fourth test of any kind, for a short run,
 `OLYMPUS_SLOW_SHARE=24` every 24th of the slow ones that are not marked otherwise,
+`OLYMPUS_SAMPLED_TIMES=2` one in 2 n of those that are marked `sampled(n)`,
 and `OLYMPUS_CASES_SHARE=4` every fourth case of tests that are not slow but have many.
 """
 
@@ -40,6 +41,8 @@ EVERYTHING = os.environ.get("OLYMPUS_SWEEP") == "all"
 SHARE = int(os.environ.get("OLYMPUS_TEST_SHARE") or 1)
 # Of slow tests without a mark it takes one in so many.
 SLOW_SHARE = int(os.environ.get("OLYMPUS_SLOW_SHARE") or 1)
+# Of slow tests that are marked with a number it takes one in this many times that.
+SAMPLED_TIMES = int(os.environ.get("OLYMPUS_SAMPLED_TIMES") or 1)
 # Of tests with more than MANY cases it takes one case in so many.
 MANY = 4
 CASES_SHARE = int(os.environ.get("OLYMPUS_CASES_SHARE") or 1)
