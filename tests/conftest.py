@@ -89,9 +89,9 @@ def _is_in_run(item, cases):
     if not sampling.is_in_part(item.nodeid, sampling.SHARE):
         return False
     if item.get_closest_marker("slow") is not None:
-        share = item.get_closest_marker("sampled")
-        of_its_own = share and share.args[0] * sampling.SAMPLED_TIMES
-        n = of_its_own or sampling.SLOW_SHARE
+        n = sampling.SLOW_SHARE
+        if (sampled := item.get_closest_marker("sampled")) is not None:
+            n = sampled.args[0] * sampling.SAMPLED_TIMES
         return sampling.is_in_part(item.nodeid, n)
     if cases <= sampling.MANY or item.nodeid.startswith(_WHOLE):
         return True

@@ -224,18 +224,18 @@ def test_the_program_shows_the_function_and_its_rule():
 def test_rules_are_registered_on_what_decorates_the_decorated():
     @olympus.custom_vjp
     @custom_vmap
-    def scaled(x, y):
+    def multiply(x, y):
         return x * y
 
-    @scaled.def_vmap
+    @multiply.def_vmap
     def rule(axis_size, in_batched, x, y):
         return 100 * x * y, True
 
-    scaled.defvjp(lambda x, y: (scaled(x, y), y), lambda y, ct: (7 * ct * y, ct))
+    multiply.defvjp(lambda x, y: (multiply(x, y), y), lambda y, ct: (7 * ct * y, ct))
     rows = onp.arange(1.0, 3.0)
-    np.testing.assert_array_equal(olympus.vmap(scaled)(rows, rows), [100, 400])
-    assert olympus.grad(scaled)(2.0, 3.0) == 21
-    assert olympus.grad(lambda x: olympus.vmap(scaled)(x, rows).sum())(rows)[1] == 14
+    np.testing.assert_array_equal(olympus.vmap(multiply)(rows, rows), [100, 400])
+    assert olympus.grad(multiply)(2.0, 3.0) == 21
+    assert olympus.grad(lambda x: olympus.vmap(multiply)(x, rows).sum())(rows)[1] == 14
     with pytest.raises(AttributeError, match="no attribute 'def_vmap'"):
         print(olympus.custom_jvp(lambda x: x).def_vmap)
     with pytest.raises(

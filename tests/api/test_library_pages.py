@@ -31,15 +31,15 @@ def test_names_of_scopes():
 
 
 def test_frames_of_the_user():
-    def here():
+    def find_place():
         return source_info_util.current()
 
-    place = here().traceback
+    place = find_place().traceback
     inner, outer = list(source_info_util.user_frames(place))[:2]
     assert source_info_util.user_frame(place) == inner
     assert isinstance(inner, source_info_util.Frame)
     assert inner.file_name == outer.file_name == __file__
-    assert inner.function_name.endswith("here")
+    assert inner.function_name.endswith("find_place")
     assert outer.start_line == outer.end_line == inner.start_line + 2
     # Columns count from 0.
     assert (inner.start_column, inner.end_column) == (15, 41)

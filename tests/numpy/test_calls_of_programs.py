@@ -45,6 +45,13 @@ def test_fewer_powers_broadcast_to_the_last_ones(shape):
     np.testing.assert_array_equal(jnp.polysub(few, M), -expected)
 
 
+@pytest.mark.parametrize("number", [2.0, np.float32(2), jnp.float32(2)])
+def test_numbers_are_constant_polynomials(number):
+    np.testing.assert_array_equal(jnp.polyadd(M, number), 2 * ONES_BELOW + M)
+    np.testing.assert_array_equal(jnp.polysub(number, M), 2 * ONES_BELOW - M)
+    np.testing.assert_array_equal(jnp.polyadd(X, number), np.polyadd(X, 2))
+
+
 def test_conditions_of_piecewise_in_one_array():
     functions = [lambda x: -x, lambda x: 10 * x]
     conditions = np.stack([X < 1, X > 1])

@@ -82,7 +82,7 @@ def rename_shown() -> None:
     for kind, name in _CLASSES:
         _set(kind, "__name__", name)
         _set(kind, "__qualname__", name)
-    jaxlib = library_names.module(_OF_JAXLIB)
+    jaxlib = library_names.module("_jax")
     for kind in (array.ArrayImpl, jit_function.JitFunction):
         _set(kind, "__module__", jaxlib.__name__)
         # Libraries ask there for the class of jitted functions, to tell them apart.
@@ -90,8 +90,6 @@ def rename_shown() -> None:
     for kind in _OF_VALUES:
         _set(kind, "__module__", names.jax_module(kind.__module__))
 
-
-_OF_JAXLIB = "_jax"
 
 _SHOWN = (
     array_type.Array,

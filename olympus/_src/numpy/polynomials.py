@@ -69,9 +69,8 @@ def _polyadd(a1: Any, a2: Any) -> Any:
     a1, a2 = promotion.promote_dtypes(
         *[shaping.broadcast_to_rank(x, max(1, aval_of(x).ndim)) for x in (a1, a2)]
     )
-    shapes = _repeated(aval_of(a1).shape, aval_of(a2).shape)
-    if shapes is not None:
-        a1, a2 = map(promotion.broadcast_to_shape, (a1, a2), shapes)
+    shapes = _match_shapes(aval_of(a1).shape, aval_of(a2).shape)
+    a1, a2 = map(promotion.broadcast_to_shape, (a1, a2), shapes)
     n = max(aval_of(a1).shape[0], aval_of(a2).shape[0])
     a1, a2 = (_pad_powers(x, n) for x in (a1, a2))
     return lax.add(a1, a2)
@@ -87,20 +86,22 @@ def _pad_powers(x: Any, count: int) -> Any:
 def _check_powers(name: str, a1: Any, a2: Any) -> None:
     check_arraylike(name, a1, a2)
     shapes = [aval_of(x).shape for x in (a1, a2)]
-    if max(map(len, shapes)) < 2 or _repeated(*shapes) is not None:
-        return
-    raise ValueError(
-        f"numpy.{name}: arrays of polynomials must have equal shapes but for the "
-        "first axis, or the one of fewer powers must broadcast to the last powers of "
-        f"the other, got {shapes[0]} and {shapes[1]}; broadcast them first"
-    )
+    if not _match_shapes(*[shape or (1,) for shape in shapes]):
+        raise ValueError(
+            f"numpy.{name}: arrays of polynomials must have equal shapes but for the "
+            "first axis, or the one of fewer powers must broadcast to the last powers "
+            f"of the other, got {shapes[0]} and {shapes[1]}; broadcast them first"
+        )
 
 
-def _repeated(*shapes: tuple[int, ...]) -> tuple[tuple[int, ...], ...] | None:
-    """The shapes of two arrays of as many polynomials; None if they do not fit.
+def _match_shapes(*shapes: tuple[int, ...]) -> tuple[tuple[int, ...], ...]:
+    """The shapes of two arrays of as many polynomials; none if they do not fit.
 
     An array of fewer powers is added to the last ones of the other, and broadcasts to
     these as NumPy has it.
+
+    Args:
+      *shapes: two, of one axis at least.
     """
     first, second = shapes
     if first[1:] == second[1:]:
@@ -110,7 +111,7 @@ def _repeated(*shapes: tuple[int, ...]) -> tuple[tuple[int, ...], ...] | None:
         return as_many[0], second
     if second[0] <= first[0] and fits_shape(second, as_many[1]):
         return first, as_many[1]
-    return None
+    return ()
 
 
 @direct("polyadd", 2)
