@@ -43,14 +43,10 @@ with _Paused():
     from olympus._src.api.placement import process_count as process_count
     from olympus._src.api.placement import process_index as process_index
     from olympus._src.api.placement import process_indices as process_indices
-    from olympus._src.api.reverse_mode import fwd_and_bwd as fwd_and_bwd
-    from olympus._src.api.reverse_mode import linear_transpose as linear_transpose
-    from olympus._src.api.reverse_mode import vjp as vjp
     from olympus._src.api.shapes import ShapeDtypeStruct as ShapeDtypeStruct
     from olympus._src.api.shapes import typeof as typeof
     from olympus._src.api.staging import eval_shape as eval_shape
     from olympus._src.api.staging import make_olympuspr as make_olympuspr
-    from olympus._src.api.vmap import vmap as vmap
     from olympus._src.core.array_type import Array as Array
     from olympus._src.core.dtypes import float0 as float0
     from olympus._src.foundation.config import (
@@ -217,8 +213,12 @@ if _TYPE_CHECKING:
     from olympus._src.api.remat import checkpoint as checkpoint
     from olympus._src.api.remat import remat as remat
     from olympus._src.api.retraces import explain_retraces as explain_retraces
+    from olympus._src.api.reverse_mode import fwd_and_bwd as fwd_and_bwd
+    from olympus._src.api.reverse_mode import linear_transpose as linear_transpose
+    from olympus._src.api.reverse_mode import vjp as vjp
     from olympus._src.api.shard_map import shard_map as shard_map
     from olympus._src.api.shard_map import smap as smap
+    from olympus._src.api.vmap import vmap as vmap
     from olympus._src.callbacks.host_calls import pure_callback as pure_callback
     from olympus._src.core.refs import Ref as Ref
     from olympus._src.foundation.compiler_settings import (
@@ -284,7 +284,7 @@ _PAGES = frozenset(
     ]
 )
 
-# Names that few programs use, by the file they come from.
+# Loaded at their first use, by the file they come from.
 _LATE = {
     "api.custom_gradient": "closure_convert custom_gradient",
     "api.custom_jvp": "custom_jvp",
@@ -301,7 +301,9 @@ _LATE = {
     "api.pmap": "pmap",
     "api.remat": "checkpoint remat",
     "api.retraces": "explain_retraces",
+    "api.reverse_mode": "fwd_and_bwd linear_transpose vjp",
     "api.shard_map": "shard_map smap",
+    "api.vmap": "vmap",
     "callbacks.host_calls": "pure_callback",
     "core.refs": "Ref",
     "foundation.compiler_settings": "CompilerEffortLevel",

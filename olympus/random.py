@@ -10,7 +10,6 @@ from typing import Any as _Any
 import olympus as _olympus  # noqa: F401
 from olympus._src.foundation.lazy_names import Late as _Late
 from olympus._src.foundation.lazy_names import claim as _claim
-from olympus._src.random.choice import categorical, choice, permutation
 from olympus._src.random.continuous import (
     cauchy,
     double_sided_maxwell,
@@ -49,6 +48,9 @@ from olympus._src.random.uniform import (
 )
 
 if _TYPE_CHECKING:
+    from olympus._src.random.choice import categorical as categorical
+    from olympus._src.random.choice import choice as choice
+    from olympus._src.random.choice import permutation as permutation
     from olympus._src.random.discrete import binomial as binomial
     from olympus._src.random.discrete import geometric as geometric
     from olympus._src.random.discrete import multinomial as multinomial
@@ -122,6 +124,7 @@ __all__ = [
 
 # Names that few programs use, by the file they come from.
 _LATE = {
+    "random.choice": "categorical choice permutation",
     "random.discrete": "binomial geometric multinomial poisson",
     "random.gamma": (
         "beta chisquare dirichlet f gamma generalized_normal loggamma random_gamma_p t"

@@ -11,42 +11,8 @@ import olympus as _olympus  # noqa: F401
 from olympus._src.api.placement import (
     with_sharding_constraint,
 )
-from olympus._src.calls.composite import composite
-from olympus._src.calls.single_programs import (
-    dynamic_index_in_dim,
-    dynamic_slice,
-    dynamic_slice_in_dim,
-    dynamic_update_index_in_dim,
-    dynamic_update_slice,
-    dynamic_update_slice_in_dim,
-    fft,
-)
-from olympus._src.control_flow.associative_scan import associative_scan
-from olympus._src.control_flow.cond import cond, cond_p, switch
-from olympus._src.control_flow.loops import fori_loop
-from olympus._src.control_flow.loops import map_ as map
-from olympus._src.control_flow.platform_dependent import platform_dependent
-from olympus._src.control_flow.reduce import (
-    reduce,
-    reduce_p,
-    reduce_window,
-    reduce_window_p,
-    scatter_apply,
-)
-from olympus._src.control_flow.scan import scan, scan_p
-from olympus._src.control_flow.while_loop import while_loop, while_p
-from olympus._src.custom_rules.linear_solve import custom_linear_solve
-from olympus._src.custom_rules.linear_solve import (
-    custom_linear_solve_p as linear_solve_p,
-)
-from olympus._src.custom_rules.root import custom_root
 from olympus._src.foundation.lazy_names import Late as _Late
 from olympus._src.foundation.lazy_names import claim as _claim
-from olympus._src.lax.approximate_top_k import (
-    approx_max_k,
-    approx_min_k,
-    approx_top_k_p,
-)
 from olympus._src.lax.barriers import (
     after_all,
     after_all_p,
@@ -59,24 +25,6 @@ from olympus._src.lax.barriers import (
     stage_p,
     stop_gradient,
     stop_gradient_p,
-)
-from olympus._src.lax.bessel import (
-    bessel_i0e,
-    bessel_i0e_p,
-    bessel_i1e,
-    bessel_i1e_p,
-)
-from olympus._src.lax.collective_exchanges import (
-    all_gather_p,
-    all_to_all_p,
-    ppermute_p,
-    reduce_scatter_p,
-)
-from olympus._src.lax.collectives import (
-    axis_index_p,
-    pmax_p,
-    pmin_p,
-    psum_p,
 )
 from olympus._src.lax.concatenation import (
     concatenate,
@@ -95,20 +43,6 @@ from olympus._src.lax.contraction import (
     dot,
     dot_general,
     dot_general_p,
-)
-from olympus._src.lax.convolution import (
-    ConvDimensionNumbers,
-    ConvGeneralDilatedDimensionNumbers,
-    conv,
-    conv_dimension_numbers,
-    conv_general_dilated,
-    conv_general_dilated_p,
-    conv_general_permutations,
-    conv_general_shape_tuple,
-    conv_shape_tuple,
-    conv_transpose,
-    conv_with_general_padding,
-    padtype_to_pads,
 )
 from olympus._src.lax.cumulative import (
     cumlogsumexp,
@@ -275,10 +209,6 @@ from olympus._src.lax.families import (
     reduce_sum_p,
     transpose_p,
 )
-from olympus._src.lax.fourier import (
-    FftType,
-    fft_p,
-)
 from olympus._src.lax.gather import (
     GatherDimensionNumbers,
     GatherScatterMode,
@@ -286,27 +216,6 @@ from olympus._src.lax.gather import (
     gather,
     gather_p,
     index_take,
-)
-from olympus._src.lax.local_convolution import (
-    conv_general_dilated_local,
-    conv_general_dilated_patches,
-    conv_transpose_shape_tuple,
-)
-from olympus._src.lax.parallel import (
-    all_gather,
-    all_to_all,
-    axis_index,
-    axis_size,
-    pbroadcast,
-    pcast,
-    pmax,
-    pmean,
-    pmin,
-    ppermute,
-    pshuffle,
-    psum,
-    psum_scatter,
-    pswapaxes,
 )
 from olympus._src.lax.precision import (
     AccuracyMode,
@@ -316,19 +225,6 @@ from olympus._src.lax.precision import (
     Precision,
     PrecisionLike,
     Tolerance,
-)
-from olympus._src.lax.ragged import (
-    RaggedDotDimensionNumbers,
-    ragged_dot,
-    ragged_dot_general,
-)
-from olympus._src.lax.ragged_exchanges import ragged_all_to_all
-from olympus._src.lax.random_bits import (
-    RandomAlgorithm,
-    rng_bit_generator,
-    rng_bit_generator_p,
-    rng_uniform,
-    rng_uniform_p,
 )
 from olympus._src.lax.reductions import (
     argmax,
@@ -350,22 +246,6 @@ from olympus._src.lax.reductions import (
     reduce_sum,
     reduce_xor,
     reduce_xor_p,
-)
-from olympus._src.lax.scatter import (
-    scatter_add_p,
-    scatter_max_p,
-    scatter_min_p,
-    scatter_mul_p,
-    scatter_p,
-    scatter_sub_p,
-)
-from olympus._src.lax.scatter_functions import (
-    scatter,
-    scatter_add,
-    scatter_max,
-    scatter_min,
-    scatter_mul,
-    scatter_sub,
 )
 from olympus._src.lax.shaping import (
     bitcast_convert_type,
@@ -399,14 +279,6 @@ from olympus._src.lax.sizes import (
     dtype,
     shape_as_value,
 )
-from olympus._src.lax.slicing import dynamic_slice_p, dynamic_update_slice_p
-from olympus._src.lax.sorting import (
-    sort,
-    sort_key_val,
-    sort_p,
-    top_k,
-    top_k_p,
-)
 from olympus._src.lax.special import (
     digamma,
     digamma_p,
@@ -424,34 +296,162 @@ from olympus._src.lax.special import (
     zeta,
     zeta_p,
 )
-from olympus._src.lax.stacking import (
-    stack,
-    stack_p,
-    unstack,
-    unstack_p,
-)
-from olympus._src.lax.windows import (
-    reduce_window_max_p,
-    reduce_window_min_p,
-    reduce_window_shape_tuple,
-    reduce_window_sum_p,
-    select_and_gather_add_p,
-    select_and_scatter_add_p,
-)
-from olympus._src.numerics.betainc import betainc, regularized_incomplete_beta_p
-from olympus._src.numerics.igamma import (
-    igamma,
-    igamma_grad_a,
-    igamma_grad_a_p,
-    igamma_p,
-    igammac,
-    igammac_p,
-    random_gamma_grad,
-)
-from olympus._src.numerics.polynomial import polynomial, polynomial_p
-from olympus._src.numerics.scaled_dot import scaled_dot
 
 if _TYPE_CHECKING:
+    from olympus._src.calls.composite import composite
+    from olympus._src.calls.single_programs import (
+        dynamic_index_in_dim,
+        dynamic_slice,
+        dynamic_slice_in_dim,
+        dynamic_update_index_in_dim,
+        dynamic_update_slice,
+        dynamic_update_slice_in_dim,
+        fft,
+    )
+    from olympus._src.control_flow.associative_scan import associative_scan
+    from olympus._src.control_flow.cond import cond, cond_p, switch
+    from olympus._src.control_flow.loops import fori_loop
+    from olympus._src.control_flow.loops import map_ as map
+    from olympus._src.control_flow.platform_dependent import platform_dependent
+    from olympus._src.control_flow.reduce import (
+        reduce,
+        reduce_p,
+        reduce_window,
+        reduce_window_p,
+        scatter_apply,
+    )
+    from olympus._src.control_flow.scan import scan, scan_p
+    from olympus._src.control_flow.while_loop import while_loop, while_p
+    from olympus._src.custom_rules.linear_solve import custom_linear_solve
+    from olympus._src.custom_rules.linear_solve import (
+        custom_linear_solve_p as linear_solve_p,
+    )
+    from olympus._src.custom_rules.root import custom_root
+    from olympus._src.lax.approximate_top_k import (
+        approx_max_k,
+        approx_min_k,
+        approx_top_k_p,
+    )
+    from olympus._src.lax.bessel import (
+        bessel_i0e,
+        bessel_i0e_p,
+        bessel_i1e,
+        bessel_i1e_p,
+    )
+    from olympus._src.lax.collective_exchanges import (
+        all_gather_p,
+        all_to_all_p,
+        ppermute_p,
+        reduce_scatter_p,
+    )
+    from olympus._src.lax.collectives import (
+        axis_index_p,
+        pmax_p,
+        pmin_p,
+        psum_p,
+    )
+    from olympus._src.lax.convolution import (
+        ConvDimensionNumbers,
+        ConvGeneralDilatedDimensionNumbers,
+        conv,
+        conv_dimension_numbers,
+        conv_general_dilated,
+        conv_general_dilated_p,
+        conv_general_permutations,
+        conv_general_shape_tuple,
+        conv_shape_tuple,
+        conv_transpose,
+        conv_with_general_padding,
+        padtype_to_pads,
+    )
+    from olympus._src.lax.fourier import (
+        FftType,
+        fft_p,
+    )
+    from olympus._src.lax.local_convolution import (
+        conv_general_dilated_local,
+        conv_general_dilated_patches,
+        conv_transpose_shape_tuple,
+    )
+    from olympus._src.lax.parallel import (
+        all_gather,
+        all_to_all,
+        axis_index,
+        axis_size,
+        pbroadcast,
+        pcast,
+        pmax,
+        pmean,
+        pmin,
+        ppermute,
+        pshuffle,
+        psum,
+        psum_scatter,
+        pswapaxes,
+    )
+    from olympus._src.lax.ragged import (
+        RaggedDotDimensionNumbers,
+        ragged_dot,
+        ragged_dot_general,
+    )
+    from olympus._src.lax.ragged_exchanges import ragged_all_to_all
+    from olympus._src.lax.random_bits import (
+        RandomAlgorithm,
+        rng_bit_generator,
+        rng_bit_generator_p,
+        rng_uniform,
+        rng_uniform_p,
+    )
+    from olympus._src.lax.scatter import (
+        scatter_add_p,
+        scatter_max_p,
+        scatter_min_p,
+        scatter_mul_p,
+        scatter_p,
+        scatter_sub_p,
+    )
+    from olympus._src.lax.scatter_functions import (
+        scatter,
+        scatter_add,
+        scatter_max,
+        scatter_min,
+        scatter_mul,
+        scatter_sub,
+    )
+    from olympus._src.lax.slicing import dynamic_slice_p, dynamic_update_slice_p
+    from olympus._src.lax.sorting import (
+        sort,
+        sort_key_val,
+        sort_p,
+        top_k,
+        top_k_p,
+    )
+    from olympus._src.lax.stacking import (
+        stack,
+        stack_p,
+        unstack,
+        unstack_p,
+    )
+    from olympus._src.lax.windows import (
+        reduce_window_max_p,
+        reduce_window_min_p,
+        reduce_window_shape_tuple,
+        reduce_window_sum_p,
+        select_and_gather_add_p,
+        select_and_scatter_add_p,
+    )
+    from olympus._src.numerics.betainc import betainc, regularized_incomplete_beta_p
+    from olympus._src.numerics.igamma import (
+        igamma,
+        igamma_grad_a,
+        igamma_grad_a_p,
+        igamma_p,
+        igammac,
+        igammac_p,
+        random_gamma_grad,
+    )
+    from olympus._src.numerics.polynomial import polynomial, polynomial_p
+    from olympus._src.numerics.scaled_dot import scaled_dot
     from olympus.lax import linalg as linalg
 
 __all__ = [
@@ -830,13 +830,86 @@ __all__ = [
     "zeta_p",
 ]
 
+# Loaded at their first use, by the file they come from.
+_LATE = {
+    "calls.composite": "composite",
+    "calls.single_programs": (
+        "dynamic_index_in_dim dynamic_slice dynamic_slice_in_dim "
+        "dynamic_update_index_in_dim dynamic_update_slice "
+        "dynamic_update_slice_in_dim fft"
+    ),
+    "control_flow.associative_scan": "associative_scan",
+    "control_flow.cond": "cond cond_p switch",
+    "control_flow.loops": "fori_loop map=map_",
+    "control_flow.platform_dependent": "platform_dependent",
+    "control_flow.reduce": (
+        "reduce reduce_p reduce_window reduce_window_p scatter_apply"
+    ),
+    "control_flow.scan": "scan scan_p",
+    "control_flow.while_loop": "while_loop while_p",
+    "custom_rules.linear_solve": (
+        "custom_linear_solve linear_solve_p=custom_linear_solve_p"
+    ),
+    "custom_rules.root": "custom_root",
+    "lax.approximate_top_k": "approx_max_k approx_min_k approx_top_k_p",
+    "lax.bessel": "bessel_i0e bessel_i0e_p bessel_i1e bessel_i1e_p",
+    "lax.collective_exchanges": (
+        "all_gather_p all_to_all_p ppermute_p reduce_scatter_p"
+    ),
+    "lax.collectives": "axis_index_p pmax_p pmin_p psum_p",
+    "lax.convolution": (
+        "ConvDimensionNumbers ConvGeneralDilatedDimensionNumbers conv "
+        "conv_dimension_numbers conv_general_dilated conv_general_dilated_p "
+        "conv_general_permutations conv_general_shape_tuple conv_shape_tuple "
+        "conv_transpose conv_with_general_padding padtype_to_pads"
+    ),
+    "lax.fourier": "FftType fft_p",
+    "lax.local_convolution": (
+        "conv_general_dilated_local conv_general_dilated_patches "
+        "conv_transpose_shape_tuple"
+    ),
+    "lax.parallel": (
+        "all_gather all_to_all axis_index axis_size pbroadcast pcast pmax pmean "
+        "pmin ppermute pshuffle psum psum_scatter pswapaxes"
+    ),
+    "lax.ragged": "RaggedDotDimensionNumbers ragged_dot ragged_dot_general",
+    "lax.ragged_exchanges": "ragged_all_to_all",
+    "lax.random_bits": (
+        "RandomAlgorithm rng_bit_generator rng_bit_generator_p rng_uniform "
+        "rng_uniform_p"
+    ),
+    "lax.scatter": (
+        "scatter_add_p scatter_max_p scatter_min_p scatter_mul_p scatter_p "
+        "scatter_sub_p"
+    ),
+    "lax.scatter_functions": (
+        "scatter scatter_add scatter_max scatter_min scatter_mul scatter_sub"
+    ),
+    "lax.slicing": "dynamic_slice_p dynamic_update_slice_p",
+    "lax.sorting": "sort sort_key_val sort_p top_k top_k_p",
+    "lax.stacking": "stack stack_p unstack unstack_p",
+    "lax.windows": (
+        "reduce_window_max_p reduce_window_min_p reduce_window_shape_tuple "
+        "reduce_window_sum_p select_and_gather_add_p select_and_scatter_add_p"
+    ),
+    "numerics.betainc": "betainc regularized_incomplete_beta_p",
+    "numerics.igamma": (
+        "igamma igamma_grad_a igamma_grad_a_p igamma_p igammac igammac_p "
+        "random_gamma_grad"
+    ),
+    "numerics.polynomial": "polynomial polynomial_p",
+    "numerics.scaled_dot": "scaled_dot",
+}
 
-_late = _Late(__name__, ["linalg"], {})
+_late = _Late(__name__, ("linalg",), _LATE)
 
 
 def __getattr__(name: str) -> _Any:
-    """Loads a page at its first use, so that `import olympus.lax` stays light."""
     return _late.load(name)
+
+
+def __dir__() -> list[str]:
+    return _late.names()
 
 
 _claim(__name__)

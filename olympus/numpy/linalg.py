@@ -1,44 +1,50 @@
 """Linear algebra on matrices and stacks of them: systems, decompositions, norms."""
 
+from typing import TYPE_CHECKING as _TYPE_CHECKING
+from typing import Any as _Any
+
 import olympus as _olympus  # noqa: F401
+from olympus._src.foundation.lazy_names import Late as _Late
 from olympus._src.foundation.lazy_names import claim as _claim
-from olympus._src.numpy.decompositions import (
-    cholesky,
-    eig,
-    eigh,
-    eigvals,
-    eigvalsh,
-    matrix_rank,
-    qr,
-    svd,
-    svdvals,
-)
-from olympus._src.numpy.linalg import (
-    cond,
-    cross,
-    diagonal,
-    matmul,
-    matrix_norm,
-    matrix_power,
-    matrix_transpose,
-    multi_dot,
-    norm,
-    outer,
-    tensordot,
-    trace,
-    vecdot,
-    vector_norm,
-)
-from olympus._src.numpy.linear_systems import (
-    det,
-    inv,
-    lstsq,
-    pinv,
-    slogdet,
-    solve,
-    tensorinv,
-    tensorsolve,
-)
+
+if _TYPE_CHECKING:
+    from olympus._src.numpy.decompositions import (
+        cholesky,
+        eig,
+        eigh,
+        eigvals,
+        eigvalsh,
+        matrix_rank,
+        qr,
+        svd,
+        svdvals,
+    )
+    from olympus._src.numpy.linalg import (
+        cond,
+        cross,
+        diagonal,
+        matmul,
+        matrix_norm,
+        matrix_power,
+        matrix_transpose,
+        multi_dot,
+        norm,
+        outer,
+        tensordot,
+        trace,
+        vecdot,
+        vector_norm,
+    )
+    from olympus._src.numpy.linear_systems import (
+        det,
+        inv,
+        lstsq,
+        pinv,
+        slogdet,
+        solve,
+        tensorinv,
+        tensorsolve,
+    )
 
 __all__ = [
     "cholesky",
@@ -73,5 +79,28 @@ __all__ = [
     "vecdot",
     "vector_norm",
 ]
+
+# Loaded at their first use, by the file they come from.
+_LATE = {
+    "numpy.decompositions": (
+        "cholesky eig eigh eigvals eigvalsh matrix_rank qr svd svdvals"
+    ),
+    "numpy.linalg": (
+        "cond cross diagonal matmul matrix_norm matrix_power matrix_transpose "
+        "multi_dot norm outer tensordot trace vecdot vector_norm"
+    ),
+    "numpy.linear_systems": "det inv lstsq pinv slogdet solve tensorinv tensorsolve",
+}
+
+_late = _Late(__name__, (), _LATE)
+
+
+def __getattr__(name: str) -> _Any:
+    return _late.load(name)
+
+
+def __dir__() -> list[str]:
+    return _late.names()
+
 
 _claim(__name__)

@@ -6,58 +6,64 @@ warnings, since a traced function cannot raise them: NaN or infinity means that 
 no result.
 """
 
+from typing import TYPE_CHECKING as _TYPE_CHECKING
+from typing import Any as _Any
+
 import olympus as _olympus  # noqa: F401
+from olympus._src.foundation.lazy_names import Late as _Late
 from olympus._src.foundation.lazy_names import claim as _claim
-from olympus._src.scipy.linalg.decompositions import (
-    cho_factor,
-    cho_solve,
-    cholesky,
-    det,
-    eigh,
-    inv,
-    lu,
-    lu_factor,
-    lu_solve,
-    qr,
-    qr_multiply,
-    solve,
-    solve_triangular,
-    svd,
-)
-from olympus._src.scipy.linalg.matrix_functions import (
-    expm,
-    expm_frechet,
-    funm,
-    solve_sylvester,
-    sqrtm,
-)
-from olympus._src.scipy.linalg.reduced_forms import (
-    eigh_tridiagonal,
-    hessenberg,
-    polar,
-    rsf2csf,
-    schur,
-)
-from olympus._src.scipy.linalg.special_matrices import (
-    dft,
-    hadamard,
-    helmert,
-    hilbert,
-    invhilbert,
-    invpascal,
-    pascal,
-)
-from olympus._src.scipy.linalg.structured_matrices import (
-    block_diag,
-    circulant,
-    companion,
-    convolution_matrix,
-    fiedler,
-    fiedler_companion,
-    hankel,
-    leslie,
-    toeplitz,
-)
+
+if _TYPE_CHECKING:
+    from olympus._src.scipy.linalg.decompositions import (
+        cho_factor,
+        cho_solve,
+        cholesky,
+        det,
+        eigh,
+        inv,
+        lu,
+        lu_factor,
+        lu_solve,
+        qr,
+        qr_multiply,
+        solve,
+        solve_triangular,
+        svd,
+    )
+    from olympus._src.scipy.linalg.matrix_functions import (
+        expm,
+        expm_frechet,
+        funm,
+        solve_sylvester,
+        sqrtm,
+    )
+    from olympus._src.scipy.linalg.reduced_forms import (
+        eigh_tridiagonal,
+        hessenberg,
+        polar,
+        rsf2csf,
+        schur,
+    )
+    from olympus._src.scipy.linalg.special_matrices import (
+        dft,
+        hadamard,
+        helmert,
+        hilbert,
+        invhilbert,
+        invpascal,
+        pascal,
+    )
+    from olympus._src.scipy.linalg.structured_matrices import (
+        block_diag,
+        circulant,
+        companion,
+        convolution_matrix,
+        fiedler,
+        fiedler_companion,
+        hankel,
+        leslie,
+        toeplitz,
+    )
 
 __all__ = [
     "block_diag",
@@ -101,5 +107,33 @@ __all__ = [
     "svd",
     "toeplitz",
 ]
+
+# Loaded at their first use, by the file they come from.
+_LATE = {
+    "scipy.linalg.decompositions": (
+        "cho_factor cho_solve cholesky det eigh inv lu lu_factor lu_solve qr "
+        "qr_multiply solve solve_triangular svd"
+    ),
+    "scipy.linalg.matrix_functions": "expm expm_frechet funm solve_sylvester sqrtm",
+    "scipy.linalg.reduced_forms": "eigh_tridiagonal hessenberg polar rsf2csf schur",
+    "scipy.linalg.special_matrices": (
+        "dft hadamard helmert hilbert invhilbert invpascal pascal"
+    ),
+    "scipy.linalg.structured_matrices": (
+        "block_diag circulant companion convolution_matrix fiedler "
+        "fiedler_companion hankel leslie toeplitz"
+    ),
+}
+
+_late = _Late(__name__, (), _LATE)
+
+
+def __getattr__(name: str) -> _Any:
+    return _late.load(name)
+
+
+def __dir__() -> list[str]:
+    return _late.names()
+
 
 _claim(__name__)

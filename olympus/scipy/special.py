@@ -5,76 +5,86 @@ switched on; arguments are arrays or numbers, not lists; half precision stays ha
 precision; there are no `out`, `where` and `dtype`.
 """
 
+from typing import TYPE_CHECKING as _TYPE_CHECKING
+from typing import Any as _Any
+
 import olympus as _olympus  # noqa: F401
+from olympus._src.foundation.lazy_names import Late as _Late
 from olympus._src.foundation.lazy_names import claim as _claim
-from olympus._src.scipy.special.bessel import (
-    bessel_jn,
-    i0,
-    i0e,
-    i1,
-    i1e,
-)
-from olympus._src.scipy.special.beta_binomial import (
-    bernoulli,
-    beta,
-    betainc,
-    betaln,
-    comb,
-    factorial,
-    gammainc,
-    gammaincc,
-    multigammaln,
-    poch,
-)
-from olympus._src.scipy.special.entropy_logit import (
-    boxcox,
-    boxcox1p,
-    entr,
-    expit,
-    kl_div,
-    logit,
-    rel_entr,
-    xlog1py,
-    xlogy,
-)
-from olympus._src.scipy.special.erf_ndtr import (
-    erf,
-    erfc,
-    erfcinv,
-    erfinv,
-    log_ndtr,
-    ndtr,
-    ndtri,
-)
-from olympus._src.scipy.special.faddeeva import (
-    dawsn,
-    erfcx,
-    fresnel,
-    wofz,
-)
-from olympus._src.scipy.special.gamma import (
-    digamma,
-    gamma,
-    gammaln,
-    gammasgn,
-    loggamma,
-    polygamma,
-    zeta,
-)
-from olympus._src.scipy.special.hypergeometric import (
-    hyp1f1,
-    hyp2f1,
-)
-from olympus._src.scipy.special.integrals import (
-    exp1,
-    expi,
-    expn,
-    owens_t,
-    sici,
-    spence,
-)
-from olympus._src.scipy.special.softmax_functions import log_softmax, logsumexp, softmax
-from olympus._src.scipy.special.spherical_harmonics import sph_harm_y
+
+if _TYPE_CHECKING:
+    from olympus._src.scipy.special.bessel import (
+        bessel_jn,
+        i0,
+        i0e,
+        i1,
+        i1e,
+    )
+    from olympus._src.scipy.special.beta_binomial import (
+        bernoulli,
+        beta,
+        betainc,
+        betaln,
+        comb,
+        factorial,
+        gammainc,
+        gammaincc,
+        multigammaln,
+        poch,
+    )
+    from olympus._src.scipy.special.entropy_logit import (
+        boxcox,
+        boxcox1p,
+        entr,
+        expit,
+        kl_div,
+        logit,
+        rel_entr,
+        xlog1py,
+        xlogy,
+    )
+    from olympus._src.scipy.special.erf_ndtr import (
+        erf,
+        erfc,
+        erfcinv,
+        erfinv,
+        log_ndtr,
+        ndtr,
+        ndtri,
+    )
+    from olympus._src.scipy.special.faddeeva import (
+        dawsn,
+        erfcx,
+        fresnel,
+        wofz,
+    )
+    from olympus._src.scipy.special.gamma import (
+        digamma,
+        gamma,
+        gammaln,
+        gammasgn,
+        loggamma,
+        polygamma,
+        zeta,
+    )
+    from olympus._src.scipy.special.hypergeometric import (
+        hyp1f1,
+        hyp2f1,
+    )
+    from olympus._src.scipy.special.integrals import (
+        exp1,
+        expi,
+        expn,
+        owens_t,
+        sici,
+        spence,
+    )
+    from olympus._src.scipy.special.softmax_functions import (
+        log_softmax,
+        logsumexp,
+        softmax,
+    )
+    from olympus._src.scipy.special.spherical_harmonics import sph_harm_y
 
 __all__ = [
     "bernoulli",
@@ -132,5 +142,35 @@ __all__ = [
     "xlogy",
     "zeta",
 ]
+
+# Loaded at their first use, by the file they come from.
+_LATE = {
+    "scipy.special.bessel": "bessel_jn i0 i0e i1 i1e",
+    "scipy.special.beta_binomial": (
+        "bernoulli beta betainc betaln comb factorial gammainc gammaincc "
+        "multigammaln poch"
+    ),
+    "scipy.special.entropy_logit": (
+        "boxcox boxcox1p entr expit kl_div logit rel_entr xlog1py xlogy"
+    ),
+    "scipy.special.erf_ndtr": "erf erfc erfcinv erfinv log_ndtr ndtr ndtri",
+    "scipy.special.faddeeva": "dawsn erfcx fresnel wofz",
+    "scipy.special.gamma": "digamma gamma gammaln gammasgn loggamma polygamma zeta",
+    "scipy.special.hypergeometric": "hyp1f1 hyp2f1",
+    "scipy.special.integrals": "exp1 expi expn owens_t sici spence",
+    "scipy.special.softmax_functions": "log_softmax logsumexp softmax",
+    "scipy.special.spherical_harmonics": "sph_harm_y",
+}
+
+_late = _Late(__name__, (), _LATE)
+
+
+def __getattr__(name: str) -> _Any:
+    return _late.load(name)
+
+
+def __dir__() -> list[str]:
+    return _late.names()
+
 
 _claim(__name__)

@@ -25,7 +25,7 @@ class Late:
       page: the module's name.
       pages: public modules below it.
       names: for each file of `olympus._src`, which of its names are the module's, with
-        spaces between.
+        spaces between. `map=map_` is a name that is another one in the file.
     """
 
     __slots__ = ("_home", "_page", "_pages")
@@ -36,7 +36,9 @@ class Late:
         self._page = page
         self._pages = frozenset(pages)
         self._home = {
-            name: file for file, listed in names.items() for name in listed.split()
+            name: (file, own or name)
+            for file, listed in names.items()
+            for name, _, own in (entry.partition("=") for entry in listed.split())
         }
 
     @tracebacks.api_boundary
@@ -49,10 +51,13 @@ class Late:
         if name in self._pages:
             return importlib.import_module(f"{self._page}.{name}")
         if name in self._home:
-            file = importlib.import_module(f"olympus._src.{self._home[name]}")
+            file, own = self._home[name]
+            if own != name and own in self._home:
+                self.load(own)  # by which name it is known
+            home = importlib.import_module(f"olympus._src.{file}")
             # From here on it is an ordinary attribute, which a test may replace.
             page = vars(sys.modules[self._page])
-            value = page.setdefault(name, getattr(file, name))
+            value = page.setdefault(name, getattr(home, own))
             _claim(self._page, page, value)
             page[name] = guarded(page[name])
             return page[name]

@@ -22,10 +22,9 @@ from olympus._src.core.sizes import is_symbolic
 from olympus._src.lax import concatenation, shaping, sizes
 from olympus._src.lax import elementwise as lax
 from olympus._src.numpy import creation, promotion
-from olympus._src.random import keys
+from olympus._src.random import keys, multivariate
 from olympus._src.random.arguments import number, one_program
 from olympus._src.random.continuous import draw_normal, draw_truncated_normal
-from olympus._src.random.multivariate import draw_orthogonal
 from olympus._src.random.uniform import draw_uniform, split_in
 
 
@@ -555,7 +554,9 @@ def _scaled_orthogonal(
     key: Any, scale: Any, *, shape: Any, axis: int, dtype: Any
 ) -> Any:
     other_sizes = shape[:axis] + shape[axis + 1 :]
-    matrix = draw_orthogonal(key, (math.prod(other_sizes), shape[axis]), (), dtype)
+    matrix = multivariate.draw_orthogonal(
+        key, (math.prod(other_sizes), shape[axis]), (), dtype
+    )
     weights = shaping.reshape(matrix, (*other_sizes, shape[axis]))
     last = len(other_sizes)
     order = (*range(axis), last, *range(axis, last))
@@ -608,9 +609,9 @@ def _check_delta(shape: tuple[int, ...]) -> None:
 
 @one_program
 def _scaled_delta(key: Any, scale: Any, *, shape: Any, axis: int, dtype: Any) -> Any:
-    matrix = draw_orthogonal(key, (shape[-2], shape[-1]), (), dtype)
+    matrix = multivariate.draw_orthogonal(key, (shape[-2], shape[-1]), (), dtype)
     if axis == 0:
-        matrix = draw_orthogonal(key, (shape[-1], shape[-2]), (), dtype)
+        matrix = multivariate.draw_orthogonal(key, (shape[-1], shape[-2]), (), dtype)
         matrix = shaping.transpose(matrix, (1, 0))
     before = [((d - 1) // 2, d - 1 - (d - 1) // 2, 0) for d in shape[:-2]]
     padding = (*before, (0, 0, 0), (0, 0, 0))

@@ -4,6 +4,6 @@ from olympus._src.foundation.late_files import load_late
 
 load_late(
     __name__,
-    "at decompositions functional index_routines index_updates linear_systems "
-    "masked_updates symbolic_ranges",
+    "at decompositions diagonals functional index_routines index_updates "
+    "linear_systems masked_updates symbolic_ranges",
 )

@@ -8,21 +8,22 @@ from typing import Any, overload
 
 import numpy as np
 
-from olympus._src.api.custom_jvp import custom_jvp
 from olympus._src.core import dtypes
 from olympus._src.core.array_type import Array, ArrayLike, Arrays, OptionalArray
-from olympus._src.core.sizes import (
-    is_constant_shape,
-    is_symbolic,
-    minimum,
-    non_negative,
-)
+from olympus._src.core.sizes import is_symbolic
 from olympus._src.interpreters import concrete_arrays
 from olympus._src.interpreters.direct_calls import direct
 from olympus._src.lax import concatenation, families, shaping
 from olympus._src.lax import elementwise as lax
 from olympus._src.lax import sizes as sizes_
-from olympus._src.numpy import arithmetic, indexing, logic, promotion, searching
+from olympus._src.numpy import (
+    arithmetic,
+    diagonals,
+    indexing,
+    logic,
+    promotion,
+    searching,
+)
 from olympus._src.numpy.promotion import aval_of, check_arraylike, program
 
 
@@ -283,66 +284,13 @@ def _diagonal(a: Any, *, offset: int, axis1: int, axis2: int) -> Any:
         raise ValueError("numpy.diagonal: axis1 and axis2 must differ")
     order = [d for d in range(rank) if d not in (i, j)]
     x = shaping.transpose(a, (*order, i, j))
-    *lead, rows, columns = aval_of(x).shape
+    *_, rows, columns = aval_of(x).shape
     if is_symbolic(columns):
-        *starts, length = _diagonal_start(rows, columns, offset)
+        *starts, length = diagonals.find_start(rows, columns, offset)
         places = shaping.counting(length)
         at = [arithmetic.add(places, first) for first in starts]
         return indexing.getitem(x, (..., *at))
-    *_, length = _diagonal_start(rows, columns, offset)
-    is_masked = (
-        is_constant_shape((*lead, rows))
-        and length
-        and columns > _FEW_COLUMNS
-        and dtypes.kind(aval_of(x).dtype) in "fc"
-        and aval_of(x).explicit is None
-    )
-    return (_diagonal_of if is_masked else _take_diagonal)(x, offset)
-
-
-# The derivative of diagonals of matrices with more columns is masked. Padding each
-# element to a row takes several times as long, as XLA asks for each where it lies.
-_FEW_COLUMNS = 16
-
-
-def _take_diagonal(x: Any, offset: int) -> Any:
-    """Laid out in one line, the diagonal's elements are at equal distances."""
-    *lead, rows, columns = aval_of(x).shape
-    row, column, length = _diagonal_start(rows, columns, offset)
-    flat = shaping.reshape(x, (*lead, rows * columns))
-    start = row * columns + column
-    if not length:
-        return concatenation.slice_in_dim(flat, 0, 0, axis=len(lead))
-    stop = start + (length - 1) * (columns + 1) + 1
-    return concatenation.slice_in_dim(flat, start, stop, columns + 1, axis=len(lead))
-
-
-def _diagonal_start(rows: Any, columns: Any, offset: int) -> tuple[int, int, Any]:
-    """The row and column of a diagonal's first element, and how many there are."""
-    row, column = max(-offset, 0), max(offset, 0)
-    return row, column, non_negative(minimum(rows - row, columns - column))
-
-
-_diagonal_of = custom_jvp(_take_diagonal, nondiff_argnums=(1,))
-
-
-@_diagonal_of.defjvp
-def _diagonal_jvp(offset: int, primals: Any, tangents: Any) -> Any:
-    (x,), (t,) = primals, tangents
-    *lead, rows, columns = aval_of(x).shape
-    row, _, length = _diagonal_start(rows, columns, offset)
-    on = lax.eq(
-        lax.add(
-            shaping.broadcasted_iota(np.int32, (rows, columns), 0), np.int32(offset)
-        ),
-        shaping.broadcasted_iota(np.int32, (rows, columns), 1),
-    )
-    on = shaping.broadcast_in_dim(on, aval_of(x).shape, (len(lead), len(lead) + 1))
-    masked = lax.select(on, t, families.full_like(t, 0))
-    sums = families.reduce_sum_p.bind(masked, axes=(len(lead) + 1,))
-    if length < rows:
-        sums = concatenation.slice_in_dim(sums, row, row + length, axis=len(lead))
-    return _diagonal_of(x, offset), sums
+    return diagonals.take(x, offset)
 
 
 @direct("diagonal")
