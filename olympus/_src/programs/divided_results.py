@@ -2,8 +2,8 @@
 
 Where no mesh is set, a type that says nothing of axes is that of a value from anywhere,
 of NumPy or of one device. Such a carry may become one that explicit axes divide, and a
-branch may return one where another returns what is divided. Under a set mesh it says that
-the value is whole, and the difference is a mistake.
+branch may return one where another returns what is divided. Under a set mesh it says
+that the value is whole, and the difference is a mistake.
 """
 
 from __future__ import annotations
