@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import olympus
+from olympus import export
 from olympus import numpy as jnp
 from olympus.lax import linalg
 from tests import fresh
@@ -540,3 +541,15 @@ def test_triangular_systems_of_half_precision_as_an_operation(dtype, n, left_sid
     assert slope.dtype == a.dtype
     stack = olympus.vmap(bound)(jnp.stack([a, a]), jnp.stack([b, b]))
     np.testing.assert_array_equal(stack, [out, out])
+
+
+def test_triangular_systems_of_half_precision_with_symbolic_sizes():
+    (n,) = export.symbolic_shape("n")
+    a = jnp.asarray([[2, 0], [1, 4]], jnp.float16)
+    b = jnp.asarray([[1, 2], [3, 4]], jnp.float16)
+    solve = lambda a, b: linalg.triangular_solve(  # noqa: E731
+        a, b, left_side=True, lower=True
+    )
+    kinds = [olympus.ShapeDtypeStruct((n, 2, 2), jnp.float16)] * 2
+    out = export.export(olympus.jit(solve))(*kinds).call(a[None], b[None])
+    np.testing.assert_array_equal(out[0], solve(a, b))

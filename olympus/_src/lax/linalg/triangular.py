@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from olympus._src.core import avals, dtypes
+from olympus._src.core import avals, dtypes, sizes
 from olympus._src.core.array_type import Array, Matrices
-from olympus._src.core.primitive import Primitive
+from olympus._src.core.primitive import Primitive, takes_symbolic_sizes
 from olympus._src.core.symbolic_values import Linear, Zero
 from olympus._src.lax import elementwise, families, shaping, sharding_rules
 from olympus._src.lax.families import ShapedArray
@@ -175,9 +175,12 @@ def _is_half(dtype: Any) -> bool:
     return dtypes.kind(dtype) == "f" and dtypes.itemsize_bits(dtype) == 16
 
 
+@takes_symbolic_sizes
 def _rewrite(platform: str, a: Any, b: Any, **params: Any) -> Any:
     if _is_half(a.dtype):
         return lambda a, b: _solve_half(a, b, **params)
+    if any(map(sizes.is_symbolic, (*a.shape, *b.shape))):
+        return None
     return small_matrices.choose_triangular(platform, a, b, **params)
 
 
