@@ -133,6 +133,8 @@ SAMPLES = [
     S(cumulative.cumsum_p, array((0, 3)), axis=0, reverse=False, smooth=False),
     S(cumulative.cummax_p, NAN, axis=1, reverse=False, smooth=False),
     S(cumulative.cummax_p, array((4,), b1), axis=0, reverse=False),
+    S(cumulative.cummax_p, array((5, 3), c64), axis=0, reverse=False),
+    S(cumulative.cummin_p, array((40,), c64), axis=0, reverse=True),
     S(cumulative.cumlogsumexp_p, np.full((4,), -np.inf, f32), axis=0, reverse=False,
       smooth=False),
 ]  # fmt: skip
@@ -155,7 +157,7 @@ ERRORS = [
     ("cumsum", lambda: cumulative.cumsum(x23, 2)),
     ("cumsum", lambda: cumulative.cumsum(x23 > 0)),
     ("cumprod", lambda: cumulative.cumprod(x23, -3)),
-    ("cummax", lambda: cumulative.cummax(x23.astype(c64))),
+    ("cummax", lambda: cumulative.cummax(x23.astype(c64), 2)),
     ("cummin", lambda: cumulative.cummin(x23, 2)),
     ("cumlogsumexp", lambda: cumulative.cumlogsumexp(x23 > 0)),
 ]

@@ -50,3 +50,18 @@ def test_symbolic_sizes(name):
         (n,) = export.symbolic_shape("n")
         kind = olympus.ShapeDtypeStruct((n,), np.complex64)
         assert export.export(olympus.jit(f))(kind).call(Z) == Z[at]
+
+
+@pytest.mark.parametrize("reverse", [False, True])
+@pytest.mark.parametrize("n", [1, 6, 300, 5000])
+def test_cumulative_extremes(n, reverse):
+    rng = np.random.default_rng(n)
+    z = (rng.integers(-2, 3, n) + 1j * rng.integers(-9, 9, n)).astype(np.complex64)
+    for f, accumulate in [
+        (lax.cummax, np.maximum.accumulate),
+        (lax.cummin, np.minimum.accumulate),
+    ]:
+        want = accumulate(z[::-1])[::-1] if reverse else accumulate(z)
+        np.testing.assert_array_equal(f(z, reverse=reverse), want)
+        rows = f(np.stack([z, z]), axis=1, reverse=reverse)
+        np.testing.assert_array_equal(rows, [want, want])

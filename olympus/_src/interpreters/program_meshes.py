@@ -209,8 +209,10 @@ def _place_of_moved(move: str | NamedSharding | None, place: Division) -> Any:
     kind = move if isinstance(move, str) else move.memory_kind
     if len(place.devices) == 1:
         return NamedSharding(place.mesh, PartitionSpec(), memory_kind=kind)
-    if isinstance(move, str) or move.mesh.flat_devices != place.devices:
+    if isinstance(move, str) or not isinstance(move.mesh, Mesh):
         return None  # how it is divided is not known
+    if move.mesh.flat_devices != place.devices:
+        return None
     return None if UNCONSTRAINED in move.spec.partitions else move
 
 

@@ -94,7 +94,7 @@ def _joined_division(row: Sequence[Any]) -> Any:
     told = {getattr(a, "explicit", None) for a in row}
     if len(told) != 2 or None not in told or len({a.shape for a in row}) > 1:
         return None
-    (division,) = told - {None}
+    division: Any = next(t for t in told if t is not None)
     return None if division.spec.unreduced else division
 
 
