@@ -151,6 +151,24 @@ def test_looking_for_a_module_imports_nothing():
 # -- modules ---------------------------------------------------------------------------
 
 
+def test_generators_are_where_jax_has_them():
+    out, _ = run_door(
+        "-c",
+        textwrap.dedent(
+            """
+            import jax
+            import jax._src.random.prng as module
+            from jax._src.random import prng
+            from jax._src.random.threefry2x32 import threefry_prng_impl
+            assert module is prng
+            key = prng.random_seed(3, impl=threefry_prng_impl)
+            print(jax.random.key_data(key), prng.random_bits_p.name)
+            """
+        ),
+    )
+    assert out == "[0 3] random_bits\n"
+
+
 def test_libraries_read_the_trace_that_is_current_and_classes_by_their_names():
     out, _ = run_door(
         "-c",

@@ -46,6 +46,10 @@ SAMPLES = [
             ((array((3, 4), u32),), (1,), True),
             ((array((0, 4)),), (0,), False),
             ((array((0, 4), i8),), (0,), True),
+            ((array((3, 4), c64),), (1,), True),
+            ((array((2, 3, 4), c64),), (0, 2), True),
+            ((np.array([[1 + 2j, 1 + 3j], [1 + 3j, 0]], c64),), (0, 1), False),
+            ((array((0, 4), c64),), (0,), False),
         ]
     ),
     *(
@@ -129,6 +133,8 @@ SAMPLES = [
     S(cumulative.cumsum_p, array((0, 3)), axis=0, reverse=False, smooth=False),
     S(cumulative.cummax_p, NAN, axis=1, reverse=False, smooth=False),
     S(cumulative.cummax_p, array((4,), b1), axis=0, reverse=False),
+    S(cumulative.cummax_p, array((5, 3), c64), axis=0, reverse=False),
+    S(cumulative.cummin_p, array((40,), c64), axis=0, reverse=True),
     S(cumulative.cumlogsumexp_p, np.full((4,), -np.inf, f32), axis=0, reverse=False,
       smooth=False),
 ]  # fmt: skip
@@ -137,7 +143,6 @@ x23 = array((2, 3))
 
 ERRORS = [
     ("reduce_max", lambda: reductions.reduce_max(x23, (2,))),
-    ("reduce_max", lambda: reductions.reduce_max(x23.astype(c64), (1,))),
     ("reduce_min", lambda: reductions.reduce_min(x23, (0, 0))),
     ("reduce_sum", lambda: reductions.reduce_sum(x23 > 0, (0,))),
     ("reduce_prod", lambda: reductions.reduce_prod(x23 > 0, (0,))),
@@ -152,7 +157,7 @@ ERRORS = [
     ("cumsum", lambda: cumulative.cumsum(x23, 2)),
     ("cumsum", lambda: cumulative.cumsum(x23 > 0)),
     ("cumprod", lambda: cumulative.cumprod(x23, -3)),
-    ("cummax", lambda: cumulative.cummax(x23.astype(c64))),
+    ("cummax", lambda: cumulative.cummax(x23.astype(c64), 2)),
     ("cummin", lambda: cumulative.cummin(x23, 2)),
     ("cumlogsumexp", lambda: cumulative.cumlogsumexp(x23 > 0)),
 ]

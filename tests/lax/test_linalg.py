@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import olympus
+from olympus import export
 from olympus import numpy as jnp
 from olympus.lax import linalg
 from tests import fresh
@@ -492,3 +493,63 @@ def test_derivatives_of_complex_tridiagonal_systems_are_those_of_dense_ones():
         for got, want in results:
             got, want = np.array(got), np.array(want)
             np.testing.assert_allclose(got, want, rtol=1e-9, atol=1e-12)
+
+
+def test_svd_is_bound_without_an_algorithm():
+    params = {"full_matrices": False, "compute_uv": True, "subset_by_index": None}
+    x = np.array([[1, 2], [3, 4], [5, 7]], np.float32)
+    bound = lambda x: linalg.svd_p.bind(x, **params)  # noqa: E731
+    for f in (bound, olympus.jit(bound)):
+        s, u, v_h = f(x)
+        np.testing.assert_allclose((u * s) @ v_h, x, atol=1e-5)
+    slope = olympus.grad(lambda x: bound(x)[0].sum())(x)
+    np.testing.assert_allclose(slope, u @ v_h, atol=1e-5)
+    stack = olympus.vmap(lambda x: bound(x)[0])(np.stack([x, 2 * x]))
+    np.testing.assert_allclose(stack, [s, 2 * s], rtol=1e-5)
+
+
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16"])
+@pytest.mark.parametrize("n", [2, 40])
+@pytest.mark.parametrize("left_side", [True, False])
+def test_triangular_systems_of_half_precision_as_an_operation(dtype, n, left_side):
+    rng = np.random.default_rng(n)
+    wide = (np.tril(rng.uniform(-1, 1, (n, n))) / n + np.eye(n)).astype(np.float32)
+    a, b = jnp.asarray(wide, dtype), jnp.asarray(rng.normal(size=(n, n)), dtype)
+    params = {
+        "left_side": left_side,
+        "lower": True,
+        "transpose_a": False,
+        "conjugate_a": False,
+        "unit_diagonal": False,
+    }
+    bound = lambda a, b: linalg.triangular_solve_p.bind(a, b, **params)  # noqa: E731
+    out = bound(a, b)
+    assert out.dtype == a.dtype
+    factor, sides = np.asarray(a, np.float64), np.asarray(b, np.float64)
+    expected = np.linalg.solve(
+        factor if left_side else factor.T, sides.T if not left_side else sides
+    )
+    expected = expected if left_side else expected.T
+    eps = float(jnp.finfo(dtype).eps)
+    np.testing.assert_allclose(
+        np.asarray(out, np.float64), expected, rtol=eps, atol=eps
+    )
+    np.testing.assert_array_equal(olympus.jit(bound)(a, b), out)
+    function = linalg.triangular_solve(a, b, left_side=left_side, lower=True)
+    np.testing.assert_array_equal(function, out)
+    slope = olympus.grad(lambda b: bound(a, b).sum().astype(jnp.float32))(b)
+    assert slope.dtype == a.dtype
+    stack = olympus.vmap(bound)(jnp.stack([a, a]), jnp.stack([b, b]))
+    np.testing.assert_array_equal(stack, [out, out])
+
+
+def test_triangular_systems_of_half_precision_with_symbolic_sizes():
+    (n,) = export.symbolic_shape("n")
+    a = jnp.asarray([[2, 0], [1, 4]], jnp.float16)
+    b = jnp.asarray([[1, 2], [3, 4]], jnp.float16)
+    solve = lambda a, b: linalg.triangular_solve(  # noqa: E731
+        a, b, left_side=True, lower=True
+    )
+    kinds = [olympus.ShapeDtypeStruct((n, 2, 2), jnp.float16)] * 2
+    out = export.export(olympus.jit(solve))(*kinds).call(a[None], b[None])
+    np.testing.assert_array_equal(out[0], solve(a, b))

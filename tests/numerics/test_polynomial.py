@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import olympus
+import olympus.numpy as jnp
 from olympus import lax
 from olympus.test_util import check_grads
 
@@ -64,10 +65,23 @@ def test_maps(mapped: Any) -> None:
         np.testing.assert_allclose(got[i], want(one, own), rtol=1e-5)
 
 
+@pytest.mark.parametrize(
+    "coeffs",
+    [[1, 2], (1.0, 2.0), np.array([1, 2]), np.array([1, 2], np.float32), []],
+    ids=str,
+)
+def test_coefficients_are_converted_to_the_type_of_the_variable(coeffs) -> None:
+    arrays = [np.array([1, 2], d) for d in (np.int32, np.float32, jnp.bfloat16)]
+    for x in [2, 2.5, *arrays]:
+        out = lax.polynomial(x, coeffs)
+        assert out.dtype == jnp.asarray(x).dtype
+        assert out.weak_type == isinstance(x, (int, float))
+        expected = 1 + 2 * np.asarray(x, np.float32) if len(coeffs) else 0 * x
+        np.testing.assert_array_equal(np.asarray(out, np.float32), expected)
+
+
 def test_what_is_refused() -> None:
     with pytest.raises(TypeError, match=r"coeffs must have shape \(n,\)"):
         lax.polynomial(X, np.ones((2, 2), np.float32))
-    with pytest.raises(TypeError, match="requires arguments to have the same dtypes"):
-        lax.polynomial(X, np.ones(2, np.int32))
     with pytest.raises(ValueError, match="unroll must be 1 or more"):
         lax.polynomial(X, COEFFS, unroll=0)

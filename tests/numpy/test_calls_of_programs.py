@@ -96,11 +96,31 @@ def test_broadcast_in_dim_may_exchange_axes():
         lax.broadcast_in_dim(M, (3, 2), (1, 1))
 
 
-def test_of_two_nearest_elements_the_one_at_an_even_position():
-    for size, q in [(2, 50), (4, 50), (6, 50), (5, 12.5), (5, 37.5), (5, 62.5)]:
+@pytest.mark.parametrize("ignores_nan", [False, True])
+def test_of_two_nearest_elements_the_lower_one(ignores_nan):
+    """As the documentation of JAX's `percentile` has it; NumPy goes by position."""
+    prefix = "nan" if ignores_nan else ""
+    rows = [
+        (2, 50, 0),
+        (4, 50, 1),
+        (6, 50, 2),
+        (5, 12.5, 0),
+        (5, 37.5, 1),
+        (5, 62.5, 2),
+    ]
+    others = [(2, 51, 1), (4, 49, 1), (4, 51, 2), (5, 62.6, 3), (5, 0, 0), (5, 100, 4)]
+    for size, q, want in rows + others:
         line = np.arange(size, dtype=np.float32)
-        nearest = jnp.percentile(line, q, method="nearest")
-        assert nearest == np.percentile(line, q, method="nearest")
+        if ignores_nan:
+            line = np.append(line, np.nan).astype(np.float32)
+        got = getattr(jnp, f"{prefix}percentile")(line, q, method="nearest")
+        assert got == want
+        assert (
+            getattr(jnp, f"{prefix}quantile")(line, q / 100, method="nearest") == want
+        )
+    line = np.array([0, 1, 2, 3, 4, 5, 6])
+    got = jnp.percentile(line, jnp.array([25, 50, 75]), method="nearest")
+    np.testing.assert_array_equal(got, [1, 3, 4])
 
 
 def test_results_without_an_axis_are_summed_on_request():

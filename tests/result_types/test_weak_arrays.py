@@ -6,6 +6,7 @@ weak decides the dtype of what is computed from it and a short float.
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
 import olympus
@@ -139,3 +140,25 @@ def test_results_are_as_weak_as_recorded(text: str) -> None:
     olympus.eval_shape(lambda: found.append(eval(text, names).aval.weak_type))
     assert found == [text in WEAK]
     assert eval(text, names).aval.weak_type == (text in WEAK)
+
+
+# Recorded from JAX 0.12: of 6, 1.5 and 1 + 2j the weakness of the result.
+TESTS = {
+    "isnan": (True, True, True),
+    "isreal": (True, True, True),
+    "iscomplex": (True, True, True),
+    "isinf": (False, False, False),
+    "isfinite": (False, True, True),
+}
+
+
+@pytest.mark.parametrize("jitted", [False, True])
+@pytest.mark.parametrize("name", TESTS)
+def test_booleans_of_weak_numbers(name, jitted):
+    f = getattr(jnp, name)
+    f = olympus.jit(f) if jitted else f
+    for x, is_weak in zip((6, 1.5, 1 + 2j), TESTS[name], strict=True):
+        assert f(x).weak_type == is_weak
+        assert f(x).dtype == bool
+    for x in (True, np.int32(6), np.float32(6)):
+        assert not f(x).weak_type

@@ -53,6 +53,53 @@ def test_transfers_to_devices(guard, call):
     transfer()
 
 
+UNUSED = {
+    "returned": lambda x, host: olympus.jit(lambda x, y: x)(x, host),
+    "first": lambda x, host: olympus.jit(lambda y, x: x + 1)(host, x),
+    "alone": lambda x, host: olympus.jit(lambda y: 1.0)(host),
+    "by name": lambda x, host: olympus.jit(lambda x, *, y: x + 1)(x, y=host),
+    "in a tree": lambda x, host: olympus.jit(lambda p: p["a"] + 1)({"a": x, "b": host}),
+    "in an inner function": lambda x, host: olympus.jit(
+        lambda x, y: olympus.jit(lambda x, y: x + 1)(x, y)
+    )(x, host),
+    "compiled": lambda x, host: (
+        olympus.jit(lambda x, y: x + 1).lower(x, host).compile()(x, host)
+    ),
+}
+HOST_VALUES = [HOST, np.float32(3), 3.0, 2, True]
+
+
+@pytest.mark.parametrize("host", HOST_VALUES, ids=lambda x: type(x).__name__)
+@pytest.mark.parametrize("call", UNUSED)
+def test_arguments_that_a_program_does_not_take_are_not_moved(call, host):
+    x = jnp.ones(3)
+    for guard in ("disallow", "disallow_explicit"):
+        with olympus.transfer_guard_host_to_device(guard):
+            UNUSED[call](x, host)
+
+
+@pytest.mark.parametrize("host", HOST_VALUES, ids=lambda x: type(x).__name__)
+def test_arguments_that_a_program_takes_are_refused(host):
+    """Also after one that it does not take, of the same value."""
+    x = jnp.ones(3)
+    functions = [
+        olympus.jit(lambda x, y, z: x + y),
+        olympus.jit(lambda x, y, z: x, keep_unused=True),
+        olympus.jit(lambda x, y, z: x + y).lower(x, host, host).compile(),
+    ]
+    unused = olympus.jit(lambda x, y: x)
+    for f in functions:
+        f(x, host, host)
+        for _ in range(2):
+            with olympus.transfer_guard_host_to_device("disallow"):
+                unused(x, host)
+                with pytest.raises(RuntimeError, match="Disallowed host-to-device"):
+                    f(x, host, host)
+                if not isinstance(host, np.ndarray):
+                    with pytest.raises(RuntimeError, match="Disallowed host-to-device"):
+                        x + host
+
+
 # Recorded from JAX 0.10.2: these move a number to the device.
 NUMBERS = {
     "argument": lambda x: double(2.0),

@@ -257,14 +257,67 @@ def test_ordered_callbacks_on_several_devices():
     np.testing.assert_allclose(rows[:, 1:], [expected] * 4)
 
 
-def test_ordered_callbacks_have_no_order_in_shard_map():
-    def f(x):
-        olympus.debug.print("{}", x.sum(), ordered=True)
-        return x
+LOOPS_OF_CALLS = {
+    "alone": lambda call: call(1),
+    "scan": lambda call: lax.scan(
+        lambda c, i: (c + call(i), None), np.float32(0), np.arange(1, 3)
+    )[0],
+    "while": lambda call: lax.while_loop(
+        lambda c: c[0] < 3, lambda c: (c[0] + 1, c[1] + call(c[0])), (1, np.float32(0))
+    )[1],
+    "cond": lambda call: lax.cond(lax.axis_index("x") >= 0, call, lambda i: 0.0, 1),
+    "jit": lambda call: olympus.jit(lambda: call(1))(),
+}
 
-    f = olympus.shard_map(f, mesh=mesh(8), in_specs=P("x"), out_specs=P("x"))
-    with pytest.raises(NotImplementedError, match="in no order; leave ordered=True"):
-        olympus.jit(f)(X)
+
+@pytest.mark.parametrize("loop", LOOPS_OF_CALLS)
+@pytest.mark.parametrize("check_vma", [True, False])
+def test_ordered_callbacks_in_shard_map(loop, check_vma):
+    """Each device's calls are in order; those of different devices are in none."""
+    calls = []
+
+    def note(step, device):
+        calls.append((int(device), int(step)))
+        return np.float32(step)
+
+    def call(step):
+        kind = olympus.ShapeDtypeStruct((), np.float32)
+        device = lax.axis_index("x")
+        return io_callback(note, kind, step, device, ordered=True)
+
+    def f(x):
+        first = call(0)
+        total = LOOPS_OF_CALLS[loop](call)
+        return x + first + total + call(9)
+
+    f = olympus.shard_map(
+        f, mesh=mesh(8), in_specs=P("x"), out_specs=P("x"), check_vma=check_vma
+    )
+    steps = [0, 1, 2, 9] if loop in ("scan", "while") else [0, 1, 9]
+    f = olympus.jit(f)
+    for _ in range(3):
+        calls.clear()
+        np.testing.assert_allclose(f(X), X + sum(steps))
+        for device in range(8):
+            assert [step for d, step in calls if d == device] == steps
+
+
+def test_order_of_callbacks_of_programs_with_shard_map():
+    """A later program calls after all devices of an earlier one did."""
+    calls = []
+    show = lambda x: olympus.debug.callback(calls.append, x.sum(), ordered=True)  # noqa: E731
+    parts = olympus.shard_map(
+        lambda x: (show(x), x)[1], mesh=mesh(8), in_specs=P("x"), out_specs=P("x")
+    )
+    parts, one = olympus.jit(parts), olympus.jit(lambda x: (show(x), x)[1])
+    for _ in range(3):
+        one(np.float32(-1))
+        parts(X)
+        one(np.float32(-2))
+    olympus.effects_barrier()
+    rows = np.reshape(calls, (3, 10))
+    np.testing.assert_allclose(rows[:, [0, 9]], [[-1, -2]] * 3)
+    np.testing.assert_allclose(np.sort(rows[:, 1:9]), [np.sort(X.sum(1))] * 3)
 
 
 CALLBACKS = {

@@ -221,6 +221,37 @@ def test_results_are_marked_on_platforms_with_a_memory_of_their_own():
         assert "annotate_device_placement" not in f.lower(X).as_text()
 
 
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("sizes", [(4, 2), (1, 1)], ids=str)
+def test_results_that_were_moved_tell_of_it(kind, sizes):
+    place, near = named(kind, "x", sizes=sizes), named(None, sizes=sizes)
+    x = olympus.device_put(X, near)
+    moves = [
+        lambda x: (olympus.device_put(x + 1, place), x * 2),
+        lambda x: (lax.with_sharding_constraint(x + 1, place), x * 2),
+        lambda x: (olympus.jit(lambda x: olympus.device_put(x + 1, place))(x), x * 2),
+    ]
+    for move in moves:
+        f = olympus.jit(move)
+        out, other = f(x)
+        assert out.sharding.memory_kind == kind
+        assert out.sharding.device_set == place.device_set
+        assert other.sharding.memory_kind == "device"
+        np.testing.assert_array_equal(out, X + 1)
+        np.testing.assert_array_equal(out + other, 3 * X + 1)
+        assert f.lower(x).compile().output_shardings[0].memory_kind == kind
+        again = olympus.device_put(out, named(None, "x", sizes=sizes))
+        np.testing.assert_array_equal(again, X + 1)
+
+
+def test_results_that_were_moved_on_one_device_tell_of_it():
+    far = SingleDeviceSharding(olympus.devices()[0], memory_kind="pinned_host")
+    for place in (far, olympus.memory.Space.Host):
+        out = olympus.jit(lambda x, place=place: olympus.device_put(x + 1, place))(X)
+        assert out.sharding.memory_kind == "pinned_host"
+        np.testing.assert_array_equal(out, X + 1)
+
+
 def test_spaces_move_values_on_their_devices():
     space = olympus.memory.Space
     x = olympus.device_put(X, named(None, "x"))

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
+
+import numpy as np
 
 from olympus._src.api.signatures import Call
 from olympus._src.core import avals as avals_
@@ -12,6 +15,7 @@ from olympus._src.core.refs import RefAval
 from olympus._src.foundation import source_info
 from olympus._src.interpreters import concrete_arrays
 from olympus._src.lax import sharding_constraints
+from olympus._src.runtime import guards, placement
 from olympus._src.sharding.named import NamedSharding
 from olympus._src.sharding.specs import PartitionSpec
 
@@ -25,6 +29,43 @@ def as_argument(x: Any, call: Call, i: int) -> Any:
         return concrete_arrays.as_operand(x)
     except TypeError as error:
         raise _bad_argument(x, call, i, error) from None
+
+
+def as_arguments(call: Call, leaves: Sequence[Any]) -> list[Any]:
+    """Concrete arrays for the leaves of a call.
+
+    Guards of transfers let them pass: those that the program does not take are none of
+    their business. `check_transfers` asks them, once it is known which it takes.
+    """
+    rows = enumerate(leaves)
+    if not guards.are_on():
+        return [as_argument(x, call, i) for i, x in rows]
+    try:
+        with guards.lift():
+            return [as_argument(x, call, i) for i, x in rows]
+    finally:
+        concrete_arrays.forget_scalars()
+
+
+def check_transfers(leaves: Sequence[Any], taken: Sequence[bool] | None) -> None:
+    """Asks the guards of transfers for the leaves from the host that a program takes.
+
+    Args:
+      leaves: of a call, which `as_arguments` has put on a device.
+      taken: which of them the program takes; None for all.
+
+    Raises:
+      JaxRuntimeError: a guard refuses one.
+    """
+    if not guards.are_on():
+        return
+    for i, x in enumerate(leaves):
+        is_taken = taken is None or taken[i]
+        if is_taken and isinstance(
+            x, (np.ndarray, np.generic, bool, int, float, complex)
+        ):
+            aval = avals_.aval_of(x)
+            placement.put(np.asarray(x, aval.storage.dtype), aval)
 
 
 def argument_aval(x: Any, call: Call, i: int) -> Any:

@@ -44,7 +44,7 @@ from olympus._src.interpreters import (
     tiers,
 )
 from olympus._src.runtime import array as array_
-from olympus._src.runtime import client
+from olympus._src.runtime import client, guards
 from olympus._src.sharding.division import Division
 
 ArrayImpl = array_.ArrayImpl
@@ -176,7 +176,7 @@ class JitFunction(native_calls.Caller):
                 if entry is not None:
                     return self._run(entry, buffers, args)
         try:
-            if self._plain and current.trace is _eval:
+            if self._plain and current.trace is _eval and not guards.are_on():
                 return self._call_tree(args, kwargs)
             return self._dispatch(args, kwargs)
         except Exception as error:
@@ -249,9 +249,7 @@ class JitFunction(native_calls.Caller):
         if current.trace is not _eval:
             return self._stage(call)
         device = self._options.device
-        operands = [
-            arguments.as_argument(x, call, i) for i, x in enumerate(call.leaves)
-        ]
+        operands = arguments.as_arguments(call, call.leaves)
         call.avals = [x.aval for x in operands]
         if self._divides:
             call.avals = call_placement.argument_avals(self._options, call, call.avals)
@@ -266,6 +264,9 @@ class JitFunction(native_calls.Caller):
         entry = state.entries.get((traced.program, device))
         if entry is None:
             entry = self._compile_entry(call, lookup, device)
+        if guards.are_on():
+            taken = entry.compiled.taken_arguments()
+            arguments.check_transfers(call.leaves, taken)
         buffers = list(arrays)
         if entry.followed is not None:
             return self._run_followed(entry, buffers, call.leaves)

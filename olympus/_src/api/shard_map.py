@@ -307,8 +307,11 @@ def _spec_of_type(aval: Any, manual: Manual) -> PartitionSpec | None:
 
 
 def _check_type(aval: Any, spec: PartitionSpec, manual: Manual, what: str) -> None:
-    """Raises ValueError where a type says that an argument is divided otherwise."""
-    if aval.explicit is None:
+    """Raises ValueError where a type says that an argument is divided otherwise.
+
+    Beside axes that the compiler divides it moves the argument, as along those.
+    """
+    if aval.explicit is None or not manual.mesh.are_all_axes_explicit:
         return
     own = _spec_of_type(aval, manual)
     names = aval.explicit.mesh.explicit_axes

@@ -446,9 +446,10 @@ class Compiled(native_calls.Caller, _Stage):
         if structure != self.in_tree:
             raise TypeError(self._structure_message(structure))
         call = self._signature.call
-        arrays = [arguments.as_argument(x, call, i) for i, x in enumerate(leaves)]
+        arrays = arguments.as_arguments(call, leaves)
         self._check_types(arrays)
         compiled = self._compiled
+        arguments.check_transfers(leaves, compiled.taken_arguments())
         if client.several_devices():
             self._check_shardings(arrays)
         out = self.out_tree.unflatten(compiled.call(arrays))

@@ -430,11 +430,6 @@ def _division(ctx: Any, tokens: int, sharding: Any) -> str:
         symbol = ctx.module.one_device(_position(ctx, sharding))
         n_results = tokens + len(ctx.avals_out)
         return f", {partitioning.on_one_device(symbol, n_results)}"
-    if tokens:
-        raise NotImplementedError(
-            "callback: in shard_map every device calls, in no order; leave "
-            "ordered=True out, or call it outside of shard_map"
-        )
     free = [name for name in manual.mesh.axis_names if name not in manual.axes]
     if any(manual.mesh.shape[name] > 1 for name in free):
         raise NotImplementedError(

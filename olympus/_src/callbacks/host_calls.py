@@ -248,7 +248,8 @@ def io_callback(
       sharding: the device whose call it is in a program over a mesh, which gives it
         whole arrays; None for the first one. In `shard_map` each device calls, with
         its parts.
-      ordered: keep the program's order among ordered calls.
+      ordered: keep the program's order among ordered calls; in `shard_map` that of
+        each device, and none between devices.
       **kwargs: more arrays, and trees of them.
 
     Returns:

@@ -11,6 +11,7 @@ import numpy as np
 
 from olympus._src.calls import shard_map_batching
 from olympus._src.core import avals as avals_
+from olympus._src.core import effects as effects_
 from olympus._src.core import explicit_shardings, ir, trace
 from olympus._src.core.primitive import LateRule, Primitive, as_abstract_says
 from olympus._src.core.symbolic_values import Linear
@@ -128,21 +129,25 @@ def _lower(
         if mesh.size == 1:  # its part is the whole; a region could not use tokens
             return lowering.lower_program(module, ctx.block, program, (), operands)
         block = ctx.block.inner()
-        names = block.arguments(program.in_avals)
-        outs = lowering.lower_program(module, block, program, (), names)
+        ordered = effects_.ordered(program.effects)
+        tokens = [types.token_type()] * len(ordered)
+        in_types = [*tokens, *map(types.tensor_type, program.in_avals)]
+        names = block.arguments(in_types)
+        block.tokens.update(zip(ordered, names, strict=False))
+        outs = lowering.lower_program(module, block, program, (), names[len(ordered) :])
+        outs = [block.tokens[e] for e in ordered] + outs
     finally:
         module.manual = outer
-    region = block.region((), (), outs, program.out_avals, "sdy.return")
+    region = block.region((), (), outs, [*tokens, *program.out_avals], "sdy.return")
     is_partial = len(manual_axes) < len(mesh.axis_names)
     bound = ", ".join(
-        [
-            f"{name}: {types.tensor_type(aval)}"
-            for name, aval in zip(names, program.in_avals, strict=True)
-        ]
+        [f"{name}: {text}" for name, text in zip(names, in_types, strict=True)]
     )
+    of_token = partitioning.sharding_text(symbol, PartitionSpec(), 0)
     shardings = [
         ", ".join(
-            [
+            [of_token for _ in ordered]
+            + [
                 partitioning.sharding_text(
                     symbol, s, a.storage.ndim, is_open=is_partial
                 )
@@ -151,16 +156,19 @@ def _lower(
         )
         for specs, avals in ((in_specs, ctx.avals_in), (out_specs, ctx.avals_out))
     ]
-    ordered = [n for n in mesh.axis_names if n in manual_axes]
-    axes = ", ".join(map(partitioning.axis_text, ordered))
-    inputs = ", ".join(map(types.tensor_type, ctx.avals_in))
-    outputs = ", ".join(map(types.tensor_type, ctx.avals_out))
-    return ctx.block.emit_many(
+    manual_names = [n for n in mesh.axis_names if n in manual_axes]
+    axes = ", ".join(map(partitioning.axis_text, manual_names))
+    operands = (*[ctx.block.tokens[e] for e in ordered], *operands)
+    inputs = ", ".join([*tokens, *map(types.tensor_type, ctx.avals_in)])
+    outputs = ", ".join([*tokens, *map(types.tensor_type, ctx.avals_out)])
+    results = ctx.block.emit_many(
         f"sdy.manual_computation({', '.join(operands)}) in_shardings=[{shardings[0]}] "
         f"out_shardings=[{shardings[1]}] manual_axes={{{axes}}} ({bound}) {region} : "
         f"({inputs}) -> ({outputs})",
-        len(ctx.avals_out),
+        len(tokens) + len(ctx.avals_out),
     )
+    ctx.block.tokens.update(zip(ordered, results, strict=False))
+    return results[len(ordered) :]
 
 
 def check_outer(mesh: Any, specs: Iterable[Any], outer: Manual | None) -> None:

@@ -95,6 +95,7 @@ PRIVATE: dict[str, tuple[str, ...]] = {
     "jax._src.prng": ("extend.random", "dtypes"),
     "jax._src.profiler": ("profiler",),
     "jax._src.random": ("random",),
+    "jax._src.random.prng": ("extend.random", "extend.core.primitives", "dtypes"),
     "jax._src.scipy": (),
     "jax._src.scipy.linalg": ("scipy.linalg",),
     "jax._src.scipy.special": ("scipy.special",),

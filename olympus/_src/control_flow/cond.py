@@ -17,7 +17,12 @@ from olympus._src.foundation import config
 from olympus._src.interpreters import batching, concrete_arrays, evaluate, partial_eval
 from olympus._src.lax import barriers, elementwise, families
 from olympus._src.lowering import types
-from olympus._src.programs import inner_programs, rematerialization, series
+from olympus._src.programs import (
+    divided_results,
+    inner_programs,
+    rematerialization,
+    series,
+)
 
 INDEX = avals_.ShapedArray((), np.dtype(np.int32))
 
@@ -472,7 +477,7 @@ def _trace_branches(
     traced = [
         inner_programs.trace_body(f, what, structure, in_avals) for f in functions
     ]
-    return traced, leaves
+    return divided_results.divide_alike(traced), leaves
 
 
 def _check_branches(

@@ -26,7 +26,12 @@ from olympus._src.core.sizes import as_size, at_least
 from olympus._src.foundation import config, errors
 from olympus._src.interpreters import partial_eval
 from olympus._src.lax import concatenation, sharding_rules, stacking
-from olympus._src.programs import inner_programs, rematerialization, series
+from olympus._src.programs import (
+    divided_results,
+    inner_programs,
+    rematerialization,
+    series,
+)
 from olympus._src.programs.scan_operands import Parts
 
 ShapedArray = avals_.ShapedArray
@@ -296,8 +301,10 @@ def scan(
         in_avals = [avals_.aval_of(x) for x in leaves]
         carry_out = body.out_avals[: len(leaves)]
     body = inner_programs.vary_results(body, in_avals)
+    body, divisions = divided_results.leave_undivided(body, in_avals)
     inner_programs.check_carry("scan", "f", body, init_tree, in_avals)
     outs = _bind(body, leaves, xs_leaves, steps, bool(reverse), turns)
+    outs = divided_results.divide(outs, divisions)
     carry_tree, ys_tree = body.trees
     n = len(leaves)
     return carry_tree.unflatten(outs[:n]), ys_tree.unflatten(outs[n:])

@@ -26,7 +26,7 @@ from olympus._src.foundation import config, errors
 from olympus._src.interpreters import batching, partial_eval
 from olympus._src.lax import families, reductions
 from olympus._src.lowering import types
-from olympus._src.programs import inner_programs, series
+from olympus._src.programs import divided_results, inner_programs, series
 from olympus._src.programs.while_operands import Parts
 
 BOOL = np.dtype(np.bool_)
@@ -471,8 +471,10 @@ def while_loop(
         test, body = _trace(cond_fun, body_fun, in_tree, leaves)
         in_avals = [avals_.aval_of(x) for x in leaves]
     body = inner_programs.vary_results(body, in_avals)
+    body, divisions = divided_results.leave_undivided(body, in_avals)
     inner_programs.check_carry("while_loop", "body_fun", body, structure, in_avals)
-    return structure.unflatten(_bind(test, body, leaves, bound))
+    outs = _bind(test, body, leaves, bound)
+    return structure.unflatten(divided_results.divide(outs, divisions))
 
 
 def checked_bound(

@@ -188,6 +188,12 @@ def takes_primitive(rule: _R) -> _R:
     return rule
 
 
+def takes_symbolic_sizes(rule: _R) -> _R:
+    """Marks a rule `rewrite` that is asked where sizes are symbolic, too."""
+    rule.takes_symbolic_sizes = True  # type: ignore[attr-defined]
+    return rule
+
+
 class LateRule:
     """A rule in a file that is loaded when the rule is first requested.
 

@@ -478,13 +478,13 @@ scalars: dict[Any, ArrayImpl] = {}
 caching.register(scalars.clear, "scalars on the device")
 
 
-def _forget_scalars(level: Any) -> None:
+def forget_scalars(level: Any = None) -> None:
     """Where a guard of transfers changes: those that are kept would pass it."""
     scalars.clear()
 
 
 for _guard in config.transfer_guard.followers:
-    _guard.watch(_forget_scalars, _forget_scalars)
+    _guard.watch(forget_scalars, forget_scalars)
 
 
 def are_at_default(args: Sequence[Any]) -> bool:

@@ -224,7 +224,7 @@ def _lower(
     first = device or client.default_device()
     first = first.devices[0] if isinstance(first, Division) else first
     platform = platform or client.platform_of(first)
-    device = program_meshes.keep_in_memories(program, device, first, platform)
+    device = program_meshes.keep_in_memories(program, device, first)
     committed = device is not None
     division = device if isinstance(device, Division) else None
     out_avals = program.out_avals

@@ -622,7 +622,9 @@ def _replacement(eqn: ir.Eqn, target: _Target) -> Any:
     """The function over other operations that is lowered for an equation, or None."""
     p = eqn.primitive
     platform, divisible = target
-    if p.rewrite is not None and not _is_dynamic(eqn):
+    if p.rewrite is not None and (
+        getattr(p.rewrite, "takes_symbolic_sizes", False) or not _is_dynamic(eqn)
+    ):
         function = p.rewrite(platform, *[v.aval for v in eqn.invars], **eqn.params)
         if function is not None:
             return function

@@ -18,7 +18,7 @@ from olympus._src.sharding.division import (
 )
 from olympus._src.sharding.meshes import Mesh
 from olympus._src.sharding.named import NamedSharding
-from olympus._src.sharding.specs import PartitionSpec
+from olympus._src.sharding.specs import UNCONSTRAINED, PartitionSpec
 
 
 def mesh_of(program: ir.Olympuspr) -> Mesh | None:
@@ -176,65 +176,73 @@ def _result_sharding(own: NamedSharding | None, aval: Any, mesh: Mesh) -> Any:
     return NamedSharding(mesh, PartitionSpec()) if mesh.are_all_axes_explicit else None
 
 
-def keep_in_memories(
-    program: ir.Olympuspr, place: Any, device: Any, platform: str
-) -> Any:
-    """Where a program runs whose results live in other memories of one device.
+def keep_in_memories(program: ir.Olympuspr, place: Any, device: Any) -> Any:
+    """Where a program runs whose results live in other memories of its devices.
 
     Args:
       program: the program.
       place: a device, a `Division` or None.
       device: the device, or the first of them.
-      platform: what it is written for.
 
     Returns:
-      A `Division` over the device that names the memories; `place` where all results
-      are in the default one, or the platform has one only.
+      A `Division` that names the memories; `place` where all results are in the
+      default one.
     """
-    if not memory_kinds.are_marked(platform):
-        return place
-    kinds = program.derived("memories of results", _memories_of_results)
-    if not any(kinds):
+    moves = program.derived("moves of results", _moves_of_results)
+    if not any(moves):
         return place
     if not isinstance(place, Division):
         mesh = single_devices.mesh_of(device)
         place = Division(mesh, (None,) * len(program.invars))
-    if len(place.devices) > 1:
-        return place  # there results say themselves how they are divided
     own = place.out_shardings or (None,) * len(program.outvars)
     chosen = [
-        NamedSharding(place.mesh, PartitionSpec(), memory_kind=kind)
-        if sharding is None and kind is not None
-        else sharding
-        for sharding, kind in zip(own, kinds, strict=True)
+        _place_of_moved(move, place) if sharding is None else sharding
+        for sharding, move in zip(own, moves, strict=True)
     ]
     return place._replace(out_shardings=tuple(chosen))
 
 
-def _memories_of_results(program: ir.Olympuspr) -> list[str | None]:
-    """The memory that each result was moved to last; None for the default one."""
+def _place_of_moved(move: str | NamedSharding | None, place: Division) -> Any:
+    """The sharding of a result that was moved; None where the compiler chooses it."""
+    if move is None:
+        return None
+    kind = move if isinstance(move, str) else move.memory_kind
+    if len(place.devices) == 1:
+        return NamedSharding(place.mesh, PartitionSpec(), memory_kind=kind)
+    if isinstance(move, str) or not isinstance(move.mesh, Mesh):
+        return None  # how it is divided is not known
+    if move.mesh.flat_devices != place.devices:
+        return None
+    return None if UNCONSTRAINED in move.spec.partitions else move
+
+
+def _moves_of_results(program: ir.Olympuspr) -> list[str | NamedSharding | None]:
+    """The memory that each result was moved to last, or the sharding that names it.
+
+    None for the default memory.
+    """
     makers = {v: (eqn, i) for eqn in program.eqns for i, v in enumerate(eqn.outvars)}
-    kinds: list[str | None] = []
+    moves: list[str | NamedSharding | None] = []
     for v in program.outvars:
         eqn, i = makers.get(v, (None, 0)) if type(v) is ir.Var else (None, 0)
-        kinds.append(None if eqn is None else _memory_of_result(eqn, i))
-    return kinds
+        moves.append(None if eqn is None else _move_of_result(eqn, i))
+    return moves
 
 
-def _memory_of_result(eqn: ir.Eqn, i: int) -> str | None:
+def _move_of_result(eqn: ir.Eqn, i: int) -> str | NamedSharding | None:
     kind = eqn.params.get("memory_kind")
     if kind is not None:
         return None if kind == memory_kinds.DEFAULT else str(kind)
     sharding = eqn.params.get("sharding")
     if isinstance(sharding, NamedSharding):
-        return sharding.other_memory_kind
+        return None if sharding.other_memory_kind is None else sharding
     inner = list(ir.subprograms(eqn.params))
     if len(inner) != 1 or len(inner[0].outvars) != len(eqn.outvars):
         return None
-    kinds: list[str | None] = inner[0].derived(
-        "memories of results", _memories_of_results
+    moves: list[str | NamedSharding | None] = inner[0].derived(
+        "moves of results", _moves_of_results
     )
-    return kinds[i]
+    return moves[i]
 
 
 def divide(place: Any, mesh: Mesh, n_inputs: int, reason: str) -> Division:

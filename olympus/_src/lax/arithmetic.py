@@ -11,6 +11,7 @@ from olympus._src.core.array_type import Array, ArrayLike, DTypeLike
 from olympus._src.core.primitive import Cost, Exact, Remade
 from olympus._src.core.symbolic_values import Linear, Zero
 from olympus._src.lax import (
+    complex_extremes,
     division,
     elementwise_rules,
     families,
@@ -270,34 +271,23 @@ def _half_on_ties(t: Any, mine: Any, out: Any, other: Any) -> Any:
     return mul(t, mul(won, select_n(eq(mine, other), one, half)))
 
 
-def _extreme_lower(op: str, direction: str) -> Any:
+def _extreme_lower(op: str) -> Any:
     """Complex numbers are in order by their real parts, then by the others."""
 
     def lower(ctx: Any, x: str, y: str) -> str:
         out = ctx.avals_out[0]
         if ctx.block.folds and nan_extremes.loses_nan(ctx.platform, out.dtype):
             return nan_extremes.emit_first(ctx.block, op, x, y, out)
-        if not dtypes.issubdtype(out.dtype, np.complexfloating):
-            return ctx.block.elementwise(op, (x, y), out)
-        part = ShapedArray(out.shape, dtypes.real_dtype(out.dtype))
-        flag = ShapedArray(out.shape, np.bool_)
-        t = types.tensor_type
-        (x_real, y_real), (x_imag, y_imag) = (
-            [ctx.block.emit(f"{f} {v} : ({t(out)}) -> {t(part)}") for v in (x, y)]
-            for f in ("stablehlo.real", "stablehlo.imag")
-        )
-        same = ctx.block.compare("EQ", x_real, y_real, part, "FLOAT", flag)
-        by_real = ctx.block.compare(direction, x_real, y_real, part, "FLOAT", flag)
-        by_imag = ctx.block.compare(direction, x_imag, y_imag, part, "FLOAT", flag)
-        first = elementwise_rules.emit_select(ctx, same, by_imag, by_real, flag, flag)
-        return elementwise_rules.emit_select(ctx, first, x, y, flag, out)
+        if dtypes.issubdtype(out.dtype, np.complexfloating):
+            return complex_extremes.emit(ctx.block, op, x, y, out)
+        return ctx.block.elementwise(op, (x, y), out)
 
     return lower
 
 
 max_p = elementwise(
     "max",
-    lower=_extreme_lower("stablehlo.maximum", "GT"),
+    lower=_extreme_lower("stablehlo.maximum"),
     reference=np.maximum,
     derivatives=(
         lambda t, out, x, y: _half_on_ties(t, x, out, y),
@@ -309,7 +299,7 @@ max_p = elementwise(
 )
 min_p = elementwise(
     "min",
-    lower=_extreme_lower("stablehlo.minimum", "LT"),
+    lower=_extreme_lower("stablehlo.minimum"),
     reference=np.minimum,
     derivatives=(
         lambda t, out, x, y: _half_on_ties(t, x, out, y),

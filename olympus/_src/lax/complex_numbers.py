@@ -143,7 +143,7 @@ complex_p = elementwise(
 )
 
 
-def _conj_lower(ctx: Any, x: str, *, input_dtype: Any) -> str:
+def _conj_lower(ctx: Any, x: str, *, input_dtype: Any = None) -> str:
     (aval,), (out,) = ctx.avals_in, ctx.avals_out
     part = ShapedArray(aval.shape, dtypes.real_dtype(out.dtype))
     t, p = types.tensor_type(aval), types.tensor_type(part)
@@ -158,7 +158,7 @@ def _conj_lower(ctx: Any, x: str, *, input_dtype: Any) -> str:
     return ctx.block.emit(f"stablehlo.complex {re}, {minus} : {types.tensor_type(out)}")
 
 
-def _conj_transpose(cts: Any, x: Any, *, input_dtype: Any) -> Any:
+def _conj_transpose(cts: Any, x: Any, *, input_dtype: Any = None) -> Any:
     (ct,) = cts
     if type(ct) is Zero:
         return [Zero(x.aval)]
@@ -171,9 +171,9 @@ conj_p = elementwise(
     "conj",
     accepts=families.FLOAT_COMPLEX,
     lower=_conj_lower,
-    out_dtype=lambda x, *, input_dtype: _of_parts("conj", x),
-    reference=lambda x, *, input_dtype: np.conj(x),
-    derivatives=(lambda t, out, x, *, input_dtype: conj(t),),
+    out_dtype=lambda x, *, input_dtype=None: _of_parts("conj", x),
+    reference=lambda x, *, input_dtype=None: np.conj(x),
+    derivatives=(lambda t, out, x, *, input_dtype=None: conj(t),),
     transpose=_conj_transpose,
     cost=Cost.CHEAP,
     may_make_nan=False,

@@ -21,6 +21,7 @@ from olympus._src.core.primitive import Primitive, takes_primitive
 from olympus._src.core.sizes import maximum
 from olympus._src.core.symbolic_values import Zero
 from olympus._src.lax import (
+    complex_extremes,
     concatenation,
     elementwise,
     families,
@@ -191,6 +192,8 @@ def _combine_extremes(hlo: str) -> Callable[..., str]:
     def combine(block: Any, x: str, y: str, aval: Any) -> str:
         if block.folds and dtypes.issubdtype(aval.dtype, np.floating):
             return nan_extremes.emit_first(block, hlo, x, y, aval)
+        if dtypes.issubdtype(aval.dtype, np.complexfloating):
+            return complex_extremes.emit(block, hlo, x, y, aval)
         return str(block.elementwise(hlo, (x, y), aval))
 
     return combine
@@ -394,7 +397,7 @@ cummax_p = _cumulative(
     "cummax",
     _combine_extremes("stablehlo.maximum"),
     families.lowest,
-    (families.BOOL, *families.REAL),
+    families.ANY,
     lambda x, axis: np.maximum.accumulate(x, axis),
     written_last=("cummax_kernel", "cummax_in_xla"),
     jvp=_jvp(elementwise.max_p),
@@ -405,7 +408,7 @@ cummin_p = _cumulative(
     "cummin",
     _combine_extremes("stablehlo.minimum"),
     families.highest,
-    (families.BOOL, *families.REAL),
+    families.ANY,
     lambda x, axis: np.minimum.accumulate(x, axis),
     written_last=("cummin_kernel", "cummin_in_xla"),
     jvp=_jvp(elementwise.min_p),
@@ -468,7 +471,7 @@ def cummax(operand: ArrayLike, axis: int = 0, reverse: bool = False) -> Array:
     """The largest of the elements up to each one along an axis.
 
     Args:
-      operand: array of bools, integers or floats.
+      operand: array; complex numbers are ordered by real, then imaginary parts.
       axis: the axis; may be negative.
       reverse: go from the end instead.
 
@@ -483,7 +486,7 @@ def cummin(operand: ArrayLike, axis: int = 0, reverse: bool = False) -> Array:
     """The smallest of the elements up to each one along an axis.
 
     Args:
-      operand: array of bools, integers or floats.
+      operand: array; complex numbers are ordered by real, then imaginary parts.
       axis: the axis; may be negative.
       reverse: go from the end instead.
 

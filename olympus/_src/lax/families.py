@@ -689,6 +689,8 @@ def _end(dtype: Any, infinity: float, field: str) -> Any:
         return np.bool_(infinity > 0)
     if dtypes.issubdtype(dtype, np.integer):
         return getattr(dtypes.iinfo(dtype), field)
+    if dtypes.issubdtype(dtype, np.complexfloating):
+        return np.dtype(dtype).type(complex(infinity, infinity))
     value = np.asarray(infinity).astype(dtype)
     return value[()] if np.isinf(value) else getattr(dtypes.finfo(dtype), field)
 

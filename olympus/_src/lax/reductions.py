@@ -9,7 +9,13 @@ import numpy as np
 
 from olympus._src.core import avals, dtypes
 from olympus._src.core.array_type import Array, ArrayLike, DTypeLike, Placement, Shape
-from olympus._src.core.primitive import Cost, Exact, Primitive, takes_primitive
+from olympus._src.core.primitive import (
+    Cost,
+    Exact,
+    Primitive,
+    takes_primitive,
+    takes_symbolic_sizes,
+)
 from olympus._src.core.symbolic_values import Zero
 from olympus._src.lax import (
     argmax_lowering,
@@ -67,15 +73,58 @@ def _extreme_lower(hlo: str, identity: Any) -> Any:
 
 
 def _max_reference(x: Any, *, axes: Any, keeps_nan: bool = True) -> Any:
+    if x.dtype.kind == "c":
+        return _complex_reference(np.max, -np.inf, x, axes)
     return np.max(x, axis=axes, initial=families.lowest(x.dtype))
+
+
+def _min_reference(x: Any, *, axes: Any) -> Any:
+    if x.dtype.kind == "c":
+        return _complex_reference(np.min, np.inf, x, axes)
+    return np.min(x, axis=axes, initial=families.highest(x.dtype))
+
+
+def _complex_reference(fold: Any, worst: float, x: Any, axes: Any) -> Any:
+    first = fold(x.real, axis=axes, initial=worst, keepdims=True)
+    is_first = (x.real == first) | np.isnan(x.real)
+    second = fold(np.where(is_first, x.imag, worst), axis=axes, initial=worst)
+    out = np.empty(second.shape, x.dtype)
+    out.real, out.imag = fold(x.real, axis=axes, initial=worst), second
+    return out
+
+
+@takes_symbolic_sizes
+@takes_primitive
+def _by_parts(p: Primitive, platform: str, x: Any, *, axes: Any, **_: Any) -> Any:
+    """What to lower in place of an extreme of complex numbers: those of its parts.
+
+    They are ordered by the real part, then by the imaginary one; NaN wins.
+    """
+    if dtypes.kind(x.dtype) != "c":
+        return None
+    worst = -np.inf if p is reduce_max_p else np.inf
+
+    def by_parts(x: Any) -> Any:
+        re, im = elementwise.real(x), elementwise.imag(x)
+        first = p.bind(re, axes=axes)
+        wide = _keep_axes(first, avals.aval_of(re).shape, axes)
+        is_first = elementwise.bitwise_or(
+            elementwise.eq(re, wide), elementwise.ne(re, re)
+        )
+        others = families.full_like(im, worst)
+        second = p.bind(elementwise.select(is_first, im, others), axes=axes)
+        return elementwise.complex_(first, second)
+
+    return by_parts
 
 
 reduce_max_p = reduction(
     "reduce_max",
     hlo="stablehlo.maximum",
     identity=families.lowest,
-    accepts=families.ORDERED,
+    accepts=families.ANY,
     reference=_max_reference,
+    rewrite=_by_parts,
     print=lambda eqn: [("axes", eqn.params["axes"])],
     may_make_nan=False,
     jvp=_extreme_jvp,
@@ -87,10 +136,9 @@ reduce_min_p = reduction(
     "reduce_min",
     hlo="stablehlo.minimum",
     identity=families.highest,
-    accepts=families.ORDERED,
-    reference=lambda x, *, axes: np.min(
-        x, axis=axes, initial=families.highest(x.dtype)
-    ),
+    accepts=families.ANY,
+    reference=_min_reference,
+    rewrite=_by_parts,
     may_make_nan=False,
     jvp=_extreme_jvp,
     lower=_extreme_lower("stablehlo.minimum", families.highest),
@@ -344,7 +392,7 @@ def reduce_max(
     """The largest element along axes; NaN where there is one.
 
     Args:
-      operand: array of bools, integers or floats.
+      operand: array; complex numbers are ordered by real, then imaginary parts.
       axes: the axes searched; the result is without them.
       out_sharding: where the result lives.
 
@@ -374,7 +422,7 @@ def reduce_min(
     """The smallest element along axes; NaN where there is one.
 
     Args:
-      operand: array of bools, integers or floats.
+      operand: array; complex numbers are ordered by real, then imaginary parts.
       axes: the axes searched; the result is without them.
       out_sharding: where the result lives.
 

@@ -146,15 +146,15 @@ def polynomial(
 
     Args:
       x: array or number.
-      coeffs: array [n] of the dtype of `x`, or a sequence of numbers; from the lowest
-        degree to the highest.
+      coeffs: array [n], or a sequence of numbers, which are converted to the dtype of
+        `x`; from the lowest degree to the highest.
       unroll: how many steps are written out; above that they are taken in a loop.
 
     Returns:
       Array of the shape and dtype of `x`; zeros if there are no coefficients.
 
     Raises:
-      TypeError: `coeffs` has another shape, or dtypes differ.
+      TypeError: `coeffs` has another shape.
       ValueError: `unroll` is below one.
 
     Source: Horner's rule.
@@ -167,10 +167,11 @@ def polynomial(
     """
     if unroll < 1:
         raise ValueError(f"lax.polynomial: unroll must be 1 or more, got {unroll}")
+    aval = avals.aval_of(x)
     if isinstance(coeffs, (list, tuple)):
-        dtype = avals.aval_of(x).dtype
         if all(dtypes.is_python_scalar(c) for c in coeffs):
-            coeffs = np.asarray(coeffs).astype(dtype)
+            coeffs = np.asarray(coeffs).astype(aval.dtype)
         else:
-            coeffs = stacking.stack([lax.convert(c, dtype) for c in coeffs])
+            coeffs = stacking.stack([lax.convert(c, aval.dtype) for c in coeffs])
+    coeffs = lax.convert(coeffs, aval.dtype, aval.weak_type)
     return polynomial_p.bind(x, coeffs, unroll=int(unroll))

@@ -249,6 +249,11 @@ def _all_false(x: Any) -> Any:
     return promotion.full_shape(np.bool_(False), aval_of(x).shape)
 
 
+def _weak_as(x: Any, out: Any) -> Any:
+    """Booleans of a number without a dtype of its own have none either, as in JAX."""
+    return lax.convert(out, np.dtype(np.bool_), aval_of(x).weak_type)
+
+
 @program(1)
 def isfinite(x: ArrayLike, /) -> Array:
     """Whether elements are neither infinite nor NaN.
@@ -308,7 +313,7 @@ def isnan(x: ArrayLike, /) -> Array:
     """
     promotion.check_arraylike("isnan", x)
     (x,) = promotion.promote_dtypes(x)
-    return lax.ne(x, x) if _is(x, "fc") else _all_false(x)
+    return lax.ne(x, x) if _is(x, "fc") else _weak_as(x, _all_false(x))
 
 
 def _infinite(name: str, value: float) -> function_types.UnaryWithOut:
@@ -377,7 +382,7 @@ def iscomplex(x: ArrayLike) -> Array:
     """
     (x,) = promotion.promote_args("iscomplex", x)
     promotion.check_numbers("iscomplex", x)
-    return truth(lax.imag(x)) if _is(x, "c") else _all_false(x)
+    return truth(lax.imag(x)) if _is(x, "c") else _weak_as(x, _all_false(x))
 
 
 def iscomplexobj(x: object) -> bool:

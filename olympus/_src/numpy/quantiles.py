@@ -233,7 +233,7 @@ def _mix(
     if method == "higher":
         return above
     if method == "nearest":
-        near = lax.round(at_, lax.RoundingMethod.TO_NEAREST_EVEN)
+        near = lax.ceil(lax.sub(at_, promotion.scalar(0.5, at_)))
         return _pick(x, near, lead, q_shape)
     wide, dtype = aval_of(share).dtype, aval_of(x).dtype
     below, above = lax.convert(below, wide), lax.convert(above, wide)
@@ -323,8 +323,8 @@ def _quantile_function(
       axis: an axis, several, or None for all.
       out, overwrite_input: must be None or False.
       method: between two elements "linear", "lower", "higher", "midpoint" or "nearest"
-        (of two that are as near, the one at an even position, as in NumPy; JAX takes
-        the lower); or "inverted_cdf", the first element up to which a fraction of at
+        (of two that are as near the lower, as in JAX; NumPy takes the one at an even
+        position); or "inverted_cdf", the first element up to which a fraction of at
         least q lies.
       keepdims: keep the reduced axes, with size 1.
       weights: how much each element counts, for "inverted_cdf": of a's shape, or of the
@@ -366,8 +366,10 @@ def percentile(
       q: the percentiles, from 0 to 100: a number or a vector.
       axis: an axis, several, or None for all.
       out, overwrite_input: must be None or False.
-      method: between two elements "linear", "lower", "higher", "midpoint" or "nearest";
-        or "inverted_cdf", the first element up to which a fraction of at least q lies.
+      method: between two elements "linear", "lower", "higher", "midpoint" or "nearest"
+        (of two that are as near the lower, as in JAX; NumPy takes the one at an even
+        position); or "inverted_cdf", the first element up to which a fraction of at
+        least q lies.
       keepdims: keep the reduced axes, with size 1.
       weights: how much each element counts, for "inverted_cdf": of a's shape, or of the
         shape of the reduced axes.

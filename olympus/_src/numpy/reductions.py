@@ -416,13 +416,7 @@ def _complex_extreme(
     worst = -np.inf if name == "max" else np.inf
     if where is not None:
         x = _mask_elements(name, x, where, initial, _constant(complex(worst, worst)))
-    re, im = lax.real(x), lax.imag(x)
-    first = keep_dims(reduce(re, axes), x, axes)
-    first = promotion.full_shape(first, aval_of(x).shape)
-    chosen = lax.bitwise_or(lax.eq(re, first), lax.ne(re, re))
-    second = reduce(lax.select(chosen, im, families.full_like(im, worst)), axes)
-    out = lax.complex_(reduce(re, axes), second)
-    out = promotion.strong(out)
+    out = promotion.strong(reduce(x, axes))
     if initial is not None:
         start = promotion.cast(initial, aval_of(out).dtype, False)
         out = (lax.max_ if name == "max" else lax.min_)(start, out)

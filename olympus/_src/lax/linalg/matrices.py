@@ -24,6 +24,7 @@ from olympus._src.lax.precision import Precision
 aval_of = avals.aval_of
 REAL = ("float32", "float64")
 INEXACT = (*REAL, "complex64", "complex128")
+HALF = ("float16", "bfloat16")  # only where an operation says so
 
 # -- checks ----------------------------------------------------------------------------
 
@@ -58,10 +59,10 @@ def check_matrices(
     check_dtype(name, x, accepts, operand)
 
 
-def check_system(name: str, a: Any, b: Any) -> None:
+def check_system(name: str, a: Any, b: Any, accepts: Sequence[str] = INEXACT) -> None:
     """Raises unless `a` holds square matrices and `b` right sides for them."""
-    check_matrices(name, a, square=True, operand="a")
-    check_matrices(name, b, operand="b")
+    check_matrices(name, a, square=True, accepts=accepts, operand="a")
+    check_matrices(name, b, accepts=accepts, operand="b")
     check_alike(name, a, b, (2, 2))
 
 

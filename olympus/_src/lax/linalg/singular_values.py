@@ -51,7 +51,7 @@ def _abstract(
     full_matrices: bool,
     compute_uv: bool,
     subset_by_index: Any,
-    algorithm: Any,
+    algorithm: Any = None,
 ) -> Any:
     matrices.check_matrices("svd", x)
     rows, columns = x.shape[-2:]
@@ -79,7 +79,7 @@ def _lower(
     full_matrices: bool,
     compute_uv: bool,
     subset_by_index: Any,
-    algorithm: Any,
+    algorithm: Any = None,
 ) -> list[str]:
     (aval,), outs = ctx.avals_in, ctx.avals_out
     available = _ON_GPU.get(ctx.platform, tuple(_KERNELS))

@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from olympus._src.core import avals, dtypes
+from olympus._src.core import avals, dtypes, sizes
 from olympus._src.core.array_type import Array, Matrices
-from olympus._src.core.primitive import Primitive
+from olympus._src.core.primitive import Primitive, takes_symbolic_sizes
 from olympus._src.core.symbolic_values import Linear, Zero
 from olympus._src.lax import elementwise, families, shaping, sharding_rules
 from olympus._src.lax.families import ShapedArray
@@ -18,7 +18,7 @@ from olympus._src.lowering import types
 
 def _abstract(a: Any, b: Any, *, left_side: bool, **_: Any) -> Any:
     name = "triangular_solve"
-    matrices.check_system(name, a, b)
+    matrices.check_system(name, a, b, (*matrices.HALF, *matrices.INEXACT))
     if a.shape[-1] != b.shape[-2 if left_side else -1]:
         which = "rows" if left_side else "columns"
         raise ValueError(
@@ -171,22 +171,38 @@ def _reference(
     return np.swapaxes(mirrored, -1, -2)
 
 
+def _is_half(dtype: Any) -> bool:
+    return dtypes.kind(dtype) == "f" and dtypes.itemsize_bits(dtype) == 16
+
+
+@takes_symbolic_sizes
+def _rewrite(platform: str, a: Any, b: Any, **params: Any) -> Any:
+    if _is_half(a.dtype):
+        return lambda a, b: _solve_half(a, b, **params)
+    if any(map(sizes.is_symbolic, (*a.shape, *b.shape))):
+        return None
+    return small_matrices.choose_triangular(platform, a, b, **params)
+
+
+def _solve_half(a: Any, b: Any, **params: Any) -> Any:
+    """By the kernels for single precision: XLA has none for half."""
+    dtype, wide = avals.aval_of(b).dtype, np.dtype(np.float32)
+    a, b = elementwise.convert(a, wide), elementwise.convert(b, wide)
+    return elementwise.convert(triangular_solve_p.bind(a, b, **params), dtype)
+
+
 triangular_solve_p: Primitive = Primitive(
     "triangular_solve",
     shard=sharding_rules.triangular_solve,
     abstract=matrices.weak_as_operands(_abstract),
     lower=_lower,
-    rewrite=small_matrices.choose_triangular,
+    rewrite=_rewrite,
     jvp=_jvp,
     transpose=_transpose,
     batch=_batch,
     reference=_reference,
     needs_full_build=True,
 )
-
-
-def _is_half(dtype: Any) -> bool:
-    return dtypes.kind(dtype) == "f" and dtypes.itemsize_bits(dtype) == 16
 
 
 def triangular_solve(
@@ -230,17 +246,6 @@ def triangular_solve(
       [1. 2.]
     """
     a_aval, b_aval = avals.aval_of(a), avals.aval_of(b)
-    if a_aval.dtype == b_aval.dtype and _is_half(a_aval.dtype):
-        # XLA's kernels have no half precision.
-        wide = triangular_solve(
-            elementwise.convert(a, np.dtype(np.float32)),
-            elementwise.convert(b, np.dtype(np.float32)),
-            left_side=left_side,
-            lower=lower,
-            unit_diagonal=unit_diagonal,
-            transpose_a=transpose_a,
-        )
-        return elementwise.convert(wide, a_aval.dtype)
     axis = -1 if left_side else -2
     is_vector = b_aval.ndim == a_aval.ndim - 1 and b_aval.ndim > 0
     if is_vector:
