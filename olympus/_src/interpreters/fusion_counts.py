@@ -100,6 +100,7 @@ class Counts:
         self._uniform: set[int] | None = None
         self._closed: set[int] | None = None
         self._costs: Sequence[Cost | None] | None = None
+        self._apart: tuple[Sequence[Cost | None], bytearray] | None = None
 
     def count(self, sums_repeat: bool) -> Fusion:
         """The count in which sums make again what they read, or do not."""
@@ -107,7 +108,15 @@ class Counts:
             self.n_readers = flat_programs.count_reads(self.flat)
         if self._closed is None:
             self._closed = _find_closed(self.flat, self.n_readers)
-        return Fusion(self, self.costs(sums_repeat), self._closed, sums_repeat)
+        return Fusion(self, self._closed, sums_repeat)
+
+    def apart(self, sums_repeat: bool, closed: set[int]) -> bytearray:
+        """See `_read_apart`."""
+        costs = self.costs(sums_repeat)
+        if self._apart is None or self._apart[0] is not costs:
+            apart = _read_apart(self.flat, costs, self.n_readers, closed)
+            self._apart = costs, apart
+        return self._apart[1]
 
     def costs(self, sums_repeat: bool) -> Sequence[Cost | None]:
         """The cost of each equation, which what its last operand is may lessen."""
@@ -221,7 +230,6 @@ class Fusion:
     def __init__(
         self,
         counts: Counts,
-        costs: Sequence[Cost | None],
         closed: set[int],
         sums_repeat: bool,
     ) -> None:
@@ -233,8 +241,8 @@ class Fusion:
         self.repeated = bytearray(flat.size)
         self.sizes = [0] * flat.size
         self._rows: dict[int, tuple[int, int | None, list[int]]] = {}
-        apart = _read_apart(flat, costs, self._n_readers, closed)
-        self._enter(costs, closed, apart, sums_repeat)
+        apart = counts.apart(sums_repeat, closed)
+        self._enter(counts.costs(sums_repeat), closed, apart, sums_repeat)
         self._keep_joined()
 
     def roots(self) -> list[int]:
@@ -392,8 +400,11 @@ class Fusion:
 
 
 def _lessen(flat: FlatProgram) -> Sequence[Cost | None]:
-    """Costs of equations, less of those by what is one number for many elements."""
-    costs = flat.costs.copy()
+    """Costs of equations, less of those by what is one number for many elements.
+
+    The same object where there are none.
+    """
+    costs = flat.costs
 
     def is_spread(v: int) -> bool:
         return flat.costs[flat.maker(v)] is _SPREAD
@@ -403,6 +414,7 @@ def _lessen(flat: FlatProgram) -> Sequence[Cost | None]:
         if costs[i] is not _EXPENSIVE or not flat.has_last(i, is_spread):
             continue
         if dtypes.issubdtype(eqn.outvars[0].aval.dtype, np.floating):
+            costs = costs.copy() if costs is flat.costs else costs
             costs[i] = eqn.primitive.cost_by_spread
     return costs
 
@@ -434,9 +446,9 @@ def _closes(flat: FlatProgram, v: int, n_readers: Sequence[int]) -> bool:
     costs, reads = flat.costs, flat.reads
     group, n = {v}, n_readers[v]  # arrays, and how often they are read
     for i in range(v + 1, min(v + 1 + _NEAR, len(reads))):
-        read = sum(x in group for x in reads[i])
-        if not read:
+        if group.isdisjoint(reads[i]):
             continue
+        read = sum(x in group for x in reads[i])
         n -= read
         if costs[i] not in PLAIN or read < count_arrays(flat.eqns[i]):
             return False
