@@ -394,7 +394,8 @@ def test_the_bound_of_operations_is_one(f, sums_repeat):
     at_most = [fusion.sizes[v] for v in fusion.roots()]
     for budget in np.geomspace(10, 1e5, 200):
         budgets = {False: budget, True: budget}
-        within = fusion_bounds.find_within(flat, budgets)
+        within = fusion_bounds.find_within(program, budgets)
+        assert within == fusion_bounds.find_within(flat, budgets)
         if sums_repeat in within:
             assert sum(at_most) <= budget
             assert max(at_most) <= fusion_bounds.LARGEST

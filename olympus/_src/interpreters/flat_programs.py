@@ -73,7 +73,7 @@ class FlatProgram:
       further: an equation and the number of its result, for the values below arguments.
       divisors: the last operands of equations whose costs depend on these; None where
         it is a literal.
-      made_of_one: what is known of equations for `fusion_bounds`.
+      made_of_one: what is known of equations for `fusion_counts`.
       results: what the program returns; None for literals.
       calls: by the number of an equation of the program itself what it calls.
       n_calls: how many calls are written out.

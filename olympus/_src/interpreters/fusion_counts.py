@@ -20,7 +20,6 @@ from olympus._src.interpreters.fusion_bounds import (
     PLAIN,
     count_arrays,
     is_made_of_one,
-    mark_returned,
 )
 
 _EXPENSIVE, _SPREAD = Cost.EXPENSIVE, Cost.SPREAD
@@ -59,13 +58,15 @@ def find_kept(
       the program is too long with its calls written out.
     """
     primitives = ir.primitives_of(program)
-    n_own = sum(p.n_operations * k for p, k in primitives.items())
-    if n_own < _FEW and not any(p.is_call for p in primitives):
-        return None
-    flat = flat_programs.write_out(program, known)
-    if flat is None:
-        return None
-    n, n_unfused = sum(flat.sizes), flat.costs.count(None)
+    flat = None
+    if any(p.is_call for p in primitives):
+        flat = flat_programs.write_out(program, known)
+        if flat is None:
+            return None
+        n, n_unfused = sum(flat.sizes), flat.costs.count(None)
+    else:
+        n = sum(p.n_operations * k for p, k in primitives.items())
+        n_unfused = sum(k for p, k in primitives.items() if p.cost is None)
     if n < _FEW:
         return None
     if n_unfused < _UNFUSED:
@@ -75,9 +76,12 @@ def find_kept(
             False: _REPEATS_BETWEEN * n + _SLACK_BETWEEN,
             True: _REPEATS_OF_SUMS * n + _SLACK_OF_SUMS,
         }
-    within = fusion_bounds.find_within(flat, budgets)
+    within = fusion_bounds.find_within(flat or program, budgets)
     exceeding = {kind: most for kind, most in budgets.items() if kind not in within}
     if not exceeding:
+        return None
+    flat = flat or flat_programs.write_out(program, known)
+    if flat is None:
         return None
     counts = Counts(flat)
     sums_repeat = counts.find_repeated_work(exceeding)
@@ -235,7 +239,7 @@ class Fusion:
     ) -> None:
         flat = self._flat = counts.flat
         self._n_readers = counts.n_readers
-        self.kept = mark_returned(flat)
+        self.kept = _mark_returned(flat)
         for v in flat.arguments:
             self.kept[v] = 1
         self.repeated = bytearray(flat.size)
@@ -270,7 +274,7 @@ class Fusion:
                 for v in read:
                     if kept[v]:
                         continue
-                    if fuses or is_made_of_one(flat, v):
+                    if fuses or _is_made_of_one(flat, v):
                         repeated[v] = 1
                     else:
                         kept[v], added[v] = 1, 0
@@ -397,6 +401,23 @@ class Fusion:
 
 
 # -- what of the values decides --------------------------------------------------------
+
+
+def _mark_returned(flat: FlatProgram) -> bytearray:
+    """1 for each value that the program returns, 0 for the others."""
+    marks = bytearray(flat.size)
+    for v in flat.list_returned():
+        marks[v] = 1
+    return marks
+
+
+def _is_made_of_one(flat: FlatProgram, v: int) -> bool:
+    i = flat.maker(v)
+    known = flat.made_of_one.get(i)
+    if known is None:
+        known = is_made_of_one(flat.eqns[i], flat.reads[i], flat.equation)
+        flat.made_of_one[i] = known
+    return known
 
 
 def _lessen(flat: FlatProgram) -> Sequence[Cost | None]:
