@@ -144,21 +144,32 @@ def test_numbers_are_those_of_the_program_without_calls(name):
     program = expand(NUMBERED[name], X)
     found = flat_programs.write_out(program)
     wanted = flat_programs.write_out(inlining.inline(program))
-    for field in ("costs", "sizes", "reads", "of_many", "several", "further"):
+    fields = "costs", "sizes", "reads", "of_many", "several", "further", "divisors"
+    for field in fields:
         assert getattr(found, field) == getattr(wanted, field), field
     assert found.list_returned() == wanted.list_returned()
     assert not wanted.calls
     for i, (ours, theirs) in enumerate(zip(found.eqns, wanted.eqns, strict=True)):
         assert ours.primitive is theirs.primitive
-        assert found.reads_arguments(i) == wanted.reads_arguments(i)
-        assert list(found.outputs(i)) == list(wanted.outputs(i))
+        assert found.outputs[i] == wanted.outputs[i]
         if ours.primitive.cost_by_spread is not None:
             for n in (1, 2, 3, 5):
                 is_one = n.__rmod__  # as good as any to tell numbers
                 assert found.has_last(i, is_one) == wanted.has_last(i, is_one)
-    for v in wanted.values:
+    assert found.values == wanted.values
+    for v in set(wanted.values) - set(wanted.arguments):
         assert found.maker(v) == wanted.maker(v)
         assert found.variable(v).aval.shape == wanted.variable(v).aval.shape
+
+
+def test_what_several_programs_call_is_numbered_once():
+    known = {}
+    program = expand(PROGRAMS["one program at several depths"], X)
+    flat = flat_programs.write_out(program, known)
+    assert flat_programs.write_out(program, known) is flat
+    for position, called in flat.calls.items():
+        inner = inlining.called_program(program.eqns[position])
+        assert flat_programs.write_out(inner, known) is called
 
 
 def test_a_program_that_is_too_long_with_its_calls_has_no_numbers(monkeypatch):

@@ -11,7 +11,7 @@ import bisect
 import itertools
 import operator
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from olympus._src.core import ir
 from olympus._src.core.primitive import Cost
@@ -19,12 +19,11 @@ from olympus._src.interpreters import inlining
 
 # More operands than this many are parts that are joined.
 MOST_PARTS = 8
-# Numbers of arguments go down from here, those of results are far above.
-_FIRST_ARGUMENT = -(2**40)
 
 # Of large programs these are read fastest without a loop in Python.
 _cost = operator.attrgetter("primitive.cost")
 _n_operations = operator.attrgetter("primitive.n_operations")
+_cost_by_spread = operator.attrgetter("primitive.cost_by_spread")
 _invars, _outvars = operator.attrgetter("invars"), operator.attrgetter("outvars")
 _first = operator.itemgetter(0)
 
@@ -33,18 +32,30 @@ class TooLongError(Exception):
     """A program has too many equations where its calls are written out."""
 
 
+class _Kinds(NamedTuple):
+    """What is known of a program's equations.
+
+    Attributes:
+      is_one: whether each is one operation.
+      of_several: whether some may have several results, or none.
+      depend_on_last: whether the costs of some depend on their last operands.
+    """
+
+    is_one: bool
+    of_several: bool
+    depend_on_last: bool
+
+
 class FlatProgram:
     """The equations of a program, with those of what it calls in place of calls.
 
-    A value is a number: that of the equation whose first result it is. Further results
-    of equations are -1, -2, ..., so that a list of `size` elements has one for each.
-    Literals and arguments have no numbers, but for arguments of what is called, which
-    are below all others.
+    A value is a number: that of the equation whose first result it is. The arguments of
+    the program are -1, -2, ..., and further results of equations go on from there, so
+    that a list of `size` elements has one for each. Literals have no numbers.
 
     Args:
       program: what is written out.
       known: programs that are called, written out; takes those that are not there.
-      is_called: whether it is one of them.
 
     Raises:
       TooLongError: it has calls, and too many equations.
@@ -55,26 +66,32 @@ class FlatProgram:
       costs: of each equation, as its primitive has it.
       sizes: how many operations each equation is.
       reads: the values that each equation reads.
+      outputs: the values that each equation makes.
       of_many: the equations that have many operands.
       several: the results of the equations that do not have one.
-      further: an equation and the number of its result, for -1, -2, ...
-      results: what the program returns; None for what has no number.
+      n_arguments: how many arguments it has.
+      further: an equation and the number of its result, for the values below arguments.
+      divisors: the last operands of equations whose costs depend on these; None where
+        it is a literal.
+      made_of_one: what is known of equations for `fusion_counts`.
+      results: what the program returns; None for literals.
       calls: by the number of an equation of the program itself what it calls.
       n_calls: how many calls are written out.
     """
 
     __slots__ = (
-        "_divisors",
-        "_is_called",
-        "_others",
-        "_values",
-        "_with_arguments",
+        "_numbers",
+        "_with_others",
         "calls",
         "costs",
+        "divisors",
         "eqns",
         "further",
+        "made_of_one",
+        "n_arguments",
         "n_calls",
         "of_many",
+        "outputs",
         "program",
         "reads",
         "results",
@@ -83,50 +100,54 @@ class FlatProgram:
     )
 
     def __init__(
-        self,
-        program: ir.Olympuspr,
-        known: dict[ir.Olympuspr, FlatProgram],
-        is_called: bool = False,
+        self, program: ir.Olympuspr, known: dict[ir.Olympuspr, FlatProgram]
     ) -> None:
         self.program = program
         self.eqns: list[ir.Eqn] = []
         self.costs: list[Cost | None] = []
         self.sizes: list[int] = []
-        self.reads: list[list[int]] = []
+        # Rows are tuples, which the garbage collector soon leaves alone.
+        self.reads: list[tuple[int, ...]] = []
+        self.outputs: list[tuple[int, ...]] = []
         self.of_many: set[int] = set()
-        self.several: dict[int, list[int]] = {}
+        self.several: dict[int, tuple[int, ...]] = {}
         self.further: list[tuple[int, int]] = []
+        self.divisors: dict[int, int | None] = {}
+        self.made_of_one: dict[int, bool] = {}
         self.calls: dict[int, FlatProgram] = {}
         self.n_calls = 0
-        self._is_called = is_called
-        # What equations make; and arguments, also where calls return them.
-        self._values: dict[Any, int] = {}
+        self._with_others: list[int] | None = None
         inputs = (*program.invars, *program.constvars)
-        self._others = {v: _FIRST_ARGUMENT - i for i, v in enumerate(inputs)}
-        # Of what is called: equations that read arguments, and the last operand of
-        # those whose cost depends on it.
-        self._with_arguments: set[int] = set()
-        self._divisors: dict[int, int | None] = {}
+        self.n_arguments = len(inputs)
+        self._numbers: dict[Any, int] = {v: ~i for i, v in enumerate(inputs)}
         self._enter(known)
         if self.calls and len(self.eqns) > inlining.MOST_EQUATIONS:
             raise TooLongError
-        self.results = list(map(self._number, program.outvars))
-        if not is_called:
-            self._drop_arguments()
+        self.results = list(map(self._numbers.get, program.outvars))
+        self._numbers.clear()
 
     @property
     def size(self) -> int:
         """How many values have numbers."""
-        return len(self.eqns) + len(self.further)
+        return len(self.eqns) + self.n_arguments + len(self.further)
 
     @property
     def values(self) -> range:
-        """The numbers of values."""
-        return range(-len(self.further), len(self.eqns))
+        """The numbers of values, arguments too."""
+        return range(-self.n_arguments - len(self.further), len(self.eqns))
+
+    @property
+    def arguments(self) -> range:
+        """The numbers of arguments."""
+        return range(-self.n_arguments, 0)
 
     def maker(self, value: int) -> int:
-        """The equation that makes a value."""
-        return value if value >= 0 else self.further[~value][0]
+        """The equation that makes a value, which is no argument."""
+        return value if value >= 0 else self.place(value)[0]
+
+    def equation(self, value: int) -> ir.Eqn | None:
+        """The same, as the program has it that is written out; None of arguments."""
+        return None if value in self.arguments else self.eqns[self.maker(value)]
 
     def variable(self, value: int) -> ir.Var:
         """A value, as the program has it that is written out at its place."""
@@ -136,22 +157,11 @@ class FlatProgram:
 
     def place(self, value: int) -> tuple[int, int]:
         """The equation that makes a value, and the number of its result."""
-        return (value, 0) if value >= 0 else self.further[~value]
+        return (value, 0) if value >= 0 else self.further[~value - self.n_arguments]
 
     def list_returned(self) -> list[int]:
         """The values among the results."""
         return [v for v in self.results if v is not None]
-
-    def outputs(self, i: int) -> Sequence[int]:
-        """The results of an equation."""
-        return self.several.get(i, (i,))
-
-    def reads_arguments(self, i: int) -> bool:
-        """Whether an equation reads arguments of the program."""
-        others = self._others
-        return i in self._with_arguments or not others.keys().isdisjoint(
-            self.eqns[i].invars
-        )
 
     def has_last(self, i: int, is_one: Callable[[int], bool]) -> bool:
         """Whether the last operand of an equation is a literal, or such a value.
@@ -160,77 +170,62 @@ class FlatProgram:
           i: the equation; its primitive has a `cost_by_spread`.
           is_one: which values are meant.
         """
-        last = self.eqns[i].invars[-1]
-        x = self._divisors[i] if i in self._divisors else self._number(last)
-        if x is None:
-            return True
-        return x > _FIRST_ARGUMENT and is_one(x)
-
-    def _drop_arguments(self) -> None:
-        for i in self._with_arguments:
-            self.reads[i] = [v for v in self.reads[i] if v > _FIRST_ARGUMENT]
-        self.results = [
-            None if v is None or v <= _FIRST_ARGUMENT else v for v in self.results
-        ]
-
-    def _number(self, v: Any) -> int | None:
-        return self._values[v] if v in self._values else self._others.get(v)
+        last = self.divisors[i]
+        return last is None or (last not in self.arguments and is_one(last))
 
     def _enter(self, known: dict[ir.Olympuspr, FlatProgram]) -> None:
-        program = self.program
-        if not any(p.is_call for p in ir.primitives_of(program)):
-            self._extend(program.eqns)
-            return
+        program, primitives = self.program, ir.primitives_of(self.program)
+        kinds = _Kinds(
+            all(p.n_operations == 1 for p in primitives),
+            any(p.multiple_results for p in primitives),
+            any(p.cost_by_spread is not None for p in primitives),
+        )
         start = 0
-        for position, eqn in enumerate(program.eqns):
-            inner = inlining.called_program(eqn)
-            if inner is not None:
-                self._extend(program.eqns[start:position])
-                self._call(position, eqn, inner, known)
-                start = position + 1
-        self._extend(program.eqns[start:])
+        if any(p.is_call for p in primitives):
+            for position, eqn in enumerate(program.eqns):
+                inner = inlining.called_program(eqn)
+                if inner is not None:
+                    self._extend(program.eqns[start:position], kinds)
+                    self._call(position, eqn, inner, known)
+                    start = position + 1
+        self._extend(program.eqns[start:] if start else program.eqns, kinds)
 
-    def _extend(self, eqns: Sequence[ir.Eqn]) -> None:
-        """Enters equations that are no calls."""
+    def _extend(self, eqns: Sequence[ir.Eqn], kinds: _Kinds) -> None:
+        """Enters equations that are no calls, of some kinds."""
         # Each program that is lowered comes through here: with few loops in Python.
-        n, values = len(self.eqns), self._values
+        n, numbers = len(self.eqns), self._numbers
         self.eqns += eqns
         self.costs += map(_cost, eqns)
-        primitives = ir.primitives_of(self.program)
-        is_one = all(p.n_operations == 1 for p in primitives)
-        self.sizes += [1] * len(eqns) if is_one else map(_n_operations, eqns)
-        if any(p.multiple_results for p in primitives):
-            self._enter_results(eqns, n)
+        self.sizes += [1] * len(eqns) if kinds.is_one else map(_n_operations, eqns)
+        self.outputs += zip(range(n, n + len(eqns)))
+        results = list(map(_outvars, eqns))
+        lengths = list(map(len, results)) if kinds.of_several else ()
+        if lengths and lengths.count(1) < len(lengths):
+            numbers.update({row[0]: i for i, row in enumerate(results, n) if row})
+            for i in [i for i, length in enumerate(lengths) if length != 1]:
+                self._enter_results(i + n, results[i])
         else:
-            firsts = map(_first, map(_outvars, eqns))
-            values.update(zip(firsts, itertools.count(n)))
+            numbers.update(zip(map(_first, results), itertools.count(n)))
         operands = list(map(_invars, eqns))
-        if self._is_called:
-            self._enter_operands(eqns, n)
-        else:
-            self.reads += [[values[v] for v in row if v in values] for row in operands]
+        self.reads += [
+            tuple([numbers[v] for v in row if v in numbers]) for row in operands
+        ]
         if max(map(len, operands), default=0) > MOST_PARTS:
             rows = enumerate(operands, n)
             self.of_many.update([i for i, row in rows if len(row) > MOST_PARTS])
+        if kinds.depend_on_last:
+            for i, cost in enumerate(map(_cost_by_spread, eqns)):
+                if cost is not None:
+                    self.divisors[i + n] = numbers.get(operands[i][-1])
 
-    def _enter_results(self, eqns: Sequence[ir.Eqn], n: int) -> None:
-        for i, outvars in enumerate(map(_outvars, eqns), n):
-            numbers = [i] if outvars else []
-            for k in range(1, len(outvars)):
-                self.further.append((i, k))
-                numbers.append(-len(self.further))
-            self._values.update(zip(outvars, numbers, strict=True))
-            if len(outvars) != 1:
-                self.several[i] = numbers
-
-    def _enter_operands(self, eqns: Sequence[ir.Eqn], n: int) -> None:
-        for i, eqn in enumerate(eqns, n):
-            numbers = list(map(self._number, eqn.invars))
-            self.reads.append([x for x in numbers if x is not None])
-            if any(x <= _FIRST_ARGUMENT for x in self.reads[i]):
-                self._with_arguments.add(i)
-            if eqn.primitive.cost_by_spread is not None:
-                self._divisors[i] = numbers[-1]
+    def _enter_results(self, i: int, results: Sequence[Any]) -> None:
+        """Enters the results of an equation that has several, or none."""
+        row = [i] if results else []
+        for k in range(1, len(results)):
+            self.further.append((i, k))
+            row.append(-self.n_arguments - len(self.further))
+        self._numbers.update(zip(results, row, strict=True))
+        self.outputs[i] = self.several[i] = tuple(row)
 
     def _call(
         self,
@@ -240,51 +235,83 @@ class FlatProgram:
         known: dict[ir.Olympuspr, FlatProgram],
     ) -> None:
         """Enters what an equation calls."""
-        if inner not in known:
-            known[inner] = FlatProgram(inner, known, is_called=True)
-        flat = self.calls[position] = known[inner]
+        flat = self.calls[position] = _number_program(inner, known)
         self.n_calls += 1 + flat.n_calls
-        n, n_further = len(self.eqns), len(self.further)
+        n, n_own = len(self.eqns), flat.n_arguments
         if n + len(flat.eqns) > inlining.MOST_EQUATIONS:
             raise TooLongError
-        operands = list(map(self._number, eqn.invars))
+        # Of further results.
+        down = self.n_arguments + len(self.further) - n_own
+        operands = list(map(self._numbers.get, eqn.invars))
 
         def move(x: int | None) -> int | None:
             if x is None:
                 return None
             if x >= 0:
                 return x + n
-            return (
-                x - n_further if x > _FIRST_ARGUMENT else operands[_FIRST_ARGUMENT - x]
-            )
+            return operands[~x] if ~x < n_own else x - down
 
         self.eqns += flat.eqns
         self.costs += flat.costs
         self.sizes += flat.sizes
-        # Arguments among these are moved below.
-        self.reads += [
-            [x + n if x >= 0 else x - n_further for x in row] for row in flat.reads
-        ]
         self.further += [(i + n, k) for i, k in flat.further]
         self.of_many.update([i + n for i in flat.of_many])
-        for i, row in flat.several.items():
-            self.several[i + n] = [x + n if x >= 0 else x - n_further for x in row]
-        for i in flat._with_arguments:
-            moved = [x for x in map(move, flat.reads[i]) if x is not None]
-            self.reads[i + n] = moved
-            if any(x <= _FIRST_ARGUMENT for x in moved):
-                self._with_arguments.add(i + n)
-        for i, x in flat._divisors.items():
-            self._divisors[i + n] = move(x)
-        for v, x in zip(eqn.outvars, map(move, flat.results), strict=True):
-            if x is not None:
-                (self._others if x <= _FIRST_ARGUMENT else self._values)[v] = x
+        self.outputs += zip(range(n, n + len(flat.eqns)))
+        for i, outs in flat.several.items():
+            row = tuple([x + n if x >= 0 else x - down for x in outs])
+            self.outputs[i + n] = self.several[i + n] = row
+        self.reads += (
+            [tuple([x + n for x in row]) for row in flat.reads] if n else flat.reads
+        )
+        for i in flat.with_others():
+            moved = [y for x in flat.reads[i] if (y := move(x)) is not None]
+            self.reads[i + n] = tuple(moved)
+        for i, last in flat.divisors.items():
+            self.divisors[i + n] = move(last)
+        self._numbers.update(
+            [
+                (v, x)
+                for v, x in zip(eqn.outvars, map(move, flat.results), strict=True)
+                if x is not None
+            ]
+        )
+
+    def with_others(self) -> list[int]:
+        """The equations that read arguments, or further results of others."""
+        if self._with_others is None:
+            rows = enumerate(self.reads)
+            self._with_others = [i for i, row in rows if row and min(row) < 0]
+        return self._with_others
 
 
-def write_out(program: ir.Olympuspr) -> FlatProgram | None:
-    """The numbers of a program; None if it is too long with its calls written out."""
+def _number_program(
+    program: ir.Olympuspr, known: dict[ir.Olympuspr, FlatProgram]
+) -> FlatProgram:
+    """The numbers of a program.
+
+    Args:
+      program: the program.
+      known: takes them, and those of what it calls.
+
+    Raises:
+      TooLongError: it has calls, and too many equations.
+    """
+    if program not in known:
+        known[program] = FlatProgram(program, known)
+    return known[program]
+
+
+def write_out(
+    program: ir.Olympuspr, known: dict[ir.Olympuspr, FlatProgram] | None = None
+) -> FlatProgram | None:
+    """The numbers of a program; None if it is too long with its calls written out.
+
+    Args:
+      program: the program.
+      known: programs that others call, written out; takes those that are not there.
+    """
     try:
-        return FlatProgram(program, {})
+        return _number_program(program, {} if known is None else known)
     except TooLongError:
         return None
 
@@ -367,9 +394,6 @@ def _keep(
 def count_reads(flat: FlatProgram) -> list[int]:
     """How often each value is read, by results too."""
     counts = [0] * flat.size
-    for read in flat.reads:
-        for v in read:
-            counts[v] += 1
-    for v in flat.list_returned():
+    for v in itertools.chain(*flat.reads, flat.list_returned()):
         counts[v] += 1
     return counts

@@ -104,10 +104,7 @@ def _rows(
         rows = zip(eqns, map(_invars, eqns), map(_outvars, eqns), strict=True)
         return rows, program.outvars, lambda _, eqn: eqn.invars
     flat = program
-    outputs: list[Sequence[int]] = [(i,) for i in range(len(eqns))]
-    for i, others in flat.several.items():
-        outputs[i] = others
-    rows_of_numbers = zip(eqns, flat.reads, outputs, strict=True)
+    rows_of_numbers = zip(eqns, flat.reads, flat.outputs, strict=True)
     return rows_of_numbers, flat.results, lambda v, _: flat.reads[flat.maker(v)]
 
 

@@ -44,8 +44,14 @@ _MOST_ELEMENTS = 16
 _AGAIN, _TOGETHER = 8, 100
 
 
-def find_kept(program: ir.Olympuspr) -> tuple[FlatProgram, list[int]] | None:
+def find_kept(
+    program: ir.Olympuspr, known: dict[ir.Olympuspr, FlatProgram]
+) -> tuple[FlatProgram, list[int]] | None:
     """Values to be kept, as fused programs would be several times as long as it.
+
+    Args:
+      program: the program.
+      known: programs that others call, written out; takes those that are not there.
 
     Returns:
       The numbers of the program, and of these values; None where they would not be, or
@@ -54,7 +60,7 @@ def find_kept(program: ir.Olympuspr) -> tuple[FlatProgram, list[int]] | None:
     primitives = ir.primitives_of(program)
     flat = None
     if any(p.is_call for p in primitives):
-        flat = flat_programs.write_out(program)
+        flat = flat_programs.write_out(program, known)
         if flat is None:
             return None
         n, n_unfused = sum(flat.sizes), flat.costs.count(None)
@@ -74,7 +80,7 @@ def find_kept(program: ir.Olympuspr) -> tuple[FlatProgram, list[int]] | None:
     exceeding = {kind: most for kind, most in budgets.items() if kind not in within}
     if not exceeding:
         return None
-    flat = flat or flat_programs.write_out(program)
+    flat = flat or flat_programs.write_out(program, known)
     if flat is None:
         return None
     counts = Counts(flat)
@@ -98,6 +104,7 @@ class Counts:
         self._uniform: set[int] | None = None
         self._closed: set[int] | None = None
         self._costs: Sequence[Cost | None] | None = None
+        self._apart: tuple[Sequence[Cost | None], bytearray] | None = None
 
     def count(self, sums_repeat: bool) -> Fusion:
         """The count in which sums make again what they read, or do not."""
@@ -105,7 +112,15 @@ class Counts:
             self.n_readers = flat_programs.count_reads(self.flat)
         if self._closed is None:
             self._closed = _find_closed(self.flat, self.n_readers)
-        return Fusion(self, self.costs(sums_repeat), self._closed, sums_repeat)
+        return Fusion(self, self._closed, sums_repeat)
+
+    def apart(self, sums_repeat: bool, closed: set[int]) -> bytearray:
+        """See `_read_apart`."""
+        costs = self.costs(sums_repeat)
+        if self._apart is None or self._apart[0] is not costs:
+            apart = _read_apart(self.flat, costs, self.n_readers, closed)
+            self._apart = costs, apart
+        return self._apart[1]
 
     def costs(self, sums_repeat: bool) -> Sequence[Cost | None]:
         """The cost of each equation, which what its last operand is may lessen."""
@@ -180,12 +195,12 @@ class Counts:
         keeps one of the values on that way, which one depends on what is around it.
         """
         flat, n_readers, uniform = self.flat, self.n_readers, self.uniform()
-        several = flat.several
         sizes = [0] * flat.size  # operations that make a value of kept ones
         expensive = bytearray(flat.size)
         repeated: list[int] = []
-        rows = zip(self.costs(sums_repeat), flat.sizes, flat.reads, strict=True)
-        for i, (cost, size, read) in enumerate(rows):
+        costs = self.costs(sums_repeat)
+        rows = zip(costs, flat.sizes, flat.reads, flat.outputs, strict=True)
+        for cost, size, read, outputs in rows:
             if cost is None:
                 continue
             is_expensive = costly = cost is _EXPENSIVE
@@ -193,7 +208,7 @@ class Counts:
                 size += sizes[v]  # 0 of what is kept, or not fused
                 if expensive[v]:
                     costly = True
-            for v in several.get(i, (i,)):
+            for v in outputs:
                 again = n_readers[v] > 1
                 if again and is_expensive:
                     continue  # kept anyway
@@ -219,18 +234,19 @@ class Fusion:
     def __init__(
         self,
         counts: Counts,
-        costs: Sequence[Cost | None],
         closed: set[int],
         sums_repeat: bool,
     ) -> None:
         flat = self._flat = counts.flat
         self._n_readers = counts.n_readers
         self.kept = _mark_returned(flat)
+        for v in flat.arguments:
+            self.kept[v] = 1
         self.repeated = bytearray(flat.size)
         self.sizes = [0] * flat.size
         self._rows: dict[int, tuple[int, int | None, list[int]]] = {}
-        apart = _read_apart(flat, costs, self._n_readers, closed)
-        self._enter(costs, closed, apart, sums_repeat)
+        apart = counts.apart(sums_repeat, closed)
+        self._enter(counts.costs(sums_repeat), closed, apart, sums_repeat)
         self._keep_joined()
 
     def roots(self) -> list[int]:
@@ -248,11 +264,11 @@ class Fusion:
         """Notes sizes and what is kept."""
         # One loop over local names: many programs that are lowered come through here.
         flat, n_readers, kept = self._flat, self._n_readers, self.kept
-        sizes, repeated, several = self.sizes, self.repeated, flat.several
+        sizes, repeated = self.sizes, self.repeated
         added = [0] * flat.size  # as `sizes`, 0 of values that are kept
         expensive = bytearray(flat.size)  # with an expensive operation on their way
-        rows = zip(costs, flat.sizes, flat.reads, strict=True)
-        for i, (cost, size, read) in enumerate(rows):
+        rows = zip(costs, flat.sizes, flat.reads, flat.outputs, strict=True)
+        for i, (cost, size, read, outputs) in enumerate(rows):
             if cost is None:
                 fuses = sums_repeat and flat.eqns[i].primitive.fuses_operands
                 for v in read:
@@ -262,7 +278,7 @@ class Fusion:
                         repeated[v] = 1
                     else:
                         kept[v], added[v] = 1, 0
-                for out in flat.outputs(i):
+                for out in outputs:
                     kept[out] = 1
                 continue
             costly: tuple[int, ...] = ()
@@ -270,7 +286,7 @@ class Fusion:
                 size += added[v]
                 if expensive[v]:
                     costly = (*costly, v)
-            for out in several.get(i, (i,)):
+            for out in outputs:
                 sizes[out] = size
                 if cost is _EXPENSIVE:
                     is_once = n_readers[out] < 2 or out in closed
@@ -304,8 +320,8 @@ class Fusion:
         flat, kept, n_readers = self._flat, self.kept, self._n_readers
         alone = [0] * flat.size  # the value, and what is read once on all of the way
         beside = [0] * flat.size  # others
-        rows = zip(flat.costs, flat.sizes, flat.reads, strict=True)
-        for i, (cost, size, read) in enumerate(rows):
+        rows = zip(flat.costs, flat.sizes, flat.reads, flat.outputs, strict=True)
+        for cost, size, read, outputs in rows:
             if cost is None:
                 continue
             most = 0
@@ -319,7 +335,7 @@ class Fusion:
                     other += alone[v]
                 if other > most:
                     most = other
-            for v in flat.several.get(i, (i,)):
+            for v in outputs:
                 alone[v], beside[v] = size, most
         return list(map(operator.add, alone, beside))
 
@@ -396,26 +412,31 @@ def _mark_returned(flat: FlatProgram) -> bytearray:
 
 
 def _is_made_of_one(flat: FlatProgram, v: int) -> bool:
-    i, eqns = flat.maker(v), flat.eqns
-    return is_made_of_one(eqns[i], flat.reads[i], lambda x: eqns[flat.maker(x)])
+    i = flat.maker(v)
+    known = flat.made_of_one.get(i)
+    if known is None:
+        known = is_made_of_one(flat.eqns[i], flat.reads[i], flat.equation)
+        flat.made_of_one[i] = known
+    return known
 
 
 def _lessen(flat: FlatProgram) -> Sequence[Cost | None]:
-    """Costs of equations, less of those by what is one number for many elements."""
-    costs = flat.costs.copy()
+    """Costs of equations, less of those by what is one number for many elements.
+
+    The same object where there are none.
+    """
+    costs = flat.costs
 
     def is_spread(v: int) -> bool:
         return flat.costs[flat.maker(v)] is _SPREAD
 
-    for i, cost in enumerate(costs):
-        if cost is not _EXPENSIVE:
-            continue
+    for i in flat.divisors:
         eqn = flat.eqns[i]
-        lessened = eqn.primitive.cost_by_spread
-        if lessened is None or not flat.has_last(i, is_spread):
+        if costs[i] is not _EXPENSIVE or not flat.has_last(i, is_spread):
             continue
         if dtypes.issubdtype(eqn.outvars[0].aval.dtype, np.floating):
-            costs[i] = lessened
+            costs = costs.copy() if costs is flat.costs else costs
+            costs[i] = eqn.primitive.cost_by_spread
     return costs
 
 
@@ -446,30 +467,27 @@ def _closes(flat: FlatProgram, v: int, n_readers: Sequence[int]) -> bool:
     costs, reads = flat.costs, flat.reads
     group, n = {v}, n_readers[v]  # arrays, and how often they are read
     for i in range(v + 1, min(v + 1 + _NEAR, len(reads))):
-        read = sum(x in group for x in reads[i])
-        if not read:
+        if group.isdisjoint(reads[i]):
             continue
+        read = sum(x in group for x in reads[i])
         n -= read
         if costs[i] not in PLAIN or read < count_arrays(flat.eqns[i]):
             return False
         if n == 0:
             return True
-        group.update([x for x in flat.outputs(i) if flat.variable(x).aval.shape])
+        group.update([x for x in flat.outputs[i] if flat.variable(x).aval.shape])
         n += n_readers[i]
     return False
 
 
 def _find_uniform(flat: FlatProgram) -> set[int]:
     uniform: set[int] = set()
-    for i, (cost, read) in enumerate(zip(flat.costs, flat.reads, strict=True)):
-        for v in read:
-            if v not in uniform:
-                break
-        else:
-            n = len(flat.eqns[i].invars)
-            may_be = (cost in _MOVES and n == 1) or (cost in PLAIN and n)
-            if may_be and not flat.reads_arguments(i):
-                uniform.update(flat.outputs(i))
+    are_uniform = uniform.issuperset
+    for i, read in enumerate(flat.reads):
+        if are_uniform(read):
+            cost, n = flat.costs[i], len(flat.eqns[i].invars)
+            if (cost in _MOVES and n == 1) or (cost in PLAIN and n):
+                uniform.update(flat.outputs[i])
     return uniform
 
 
@@ -489,7 +507,7 @@ def _read_apart(
     for v in flat.list_returned():
         places[v] = v
     apart = bytearray(flat.size)
-    reads, several = flat.reads, flat.several
+    reads, outputs = flat.reads, flat.outputs
     for i in range(len(reads) - 1, -1, -1):
         cost, read = costs[i], reads[i]
         if cost is None:  # an operation that is not fused reads and makes arrays
@@ -497,7 +515,7 @@ def _read_apart(
                 places[v] = v
             continue
         if cost is _EXPENSIVE:
-            for v in several.get(i, (i,)):
+            for v in outputs[i]:
                 if n_readers[v] > 1 and v not in closed:
                     places[v] = v
             repeated = False

@@ -45,6 +45,7 @@ def limit(
     in_bodies: bool = True,
     is_divided: bool = False,
     is_body: bool = False,
+    known: dict[ir.Olympuspr, flat_programs.FlatProgram] | None = None,
 ) -> ir.Olympuspr:
     """The program, with barriers where fusion would repeat its work many times.
 
@@ -54,16 +55,18 @@ def limit(
       in_bodies: whether bodies of loops and branches may hold barriers.
       is_divided: whether the compiler divides it over devices, by the axes of arrays:
         random numbers keep theirs then.
-      is_body: whether it is the body of a loop or a branch.
+      is_body: whether it is the body of a loop or a branch, or is called.
+      known: for bodies; takes what is called, written out.
 
     Returns:
       The same object where nothing is to be marked.
     """
     if platform != "cpu":
         return program
+    written = {} if known is None else known
     return program.derived(
         ("fusion limits", in_bodies, is_divided, is_body),
-        lambda p: _limit_fusions(p, in_bodies, is_divided, is_body),
+        lambda p: _limit_fusions(p, in_bodies, is_divided, is_body, written),
     )
 
 
@@ -74,13 +77,18 @@ def count_barriers(program: ir.Olympuspr) -> int:
 
 
 def _limit_fusions(
-    program: ir.Olympuspr, in_bodies: bool, is_divided: bool, is_body: bool
+    program: ir.Olympuspr,
+    in_bodies: bool,
+    is_divided: bool,
+    is_body: bool,
+    known: dict[ir.Olympuspr, flat_programs.FlatProgram],
 ) -> ir.Olympuspr:
     if in_bodies:
-        program = ir.map_subprograms(
-            program,
-            lambda inner: limit(inner, "cpu", is_divided=is_divided, is_body=True),
-        )
+
+        def limit_body(body: ir.Olympuspr) -> ir.Olympuspr:
+            return limit(body, "cpu", True, is_divided, True, known)
+
+        program = ir.map_subprograms(program, limit_body)
     called = inlining.called_programs(program)
     is_cut = not (is_divided or is_body) and any(map(_cuts, called))
     if is_cut or _has_some_to_keep(program, called, is_divided):
@@ -92,7 +100,7 @@ def _limit_fusions(
         apart = _keep_in_any_case(program, flat, in_bodies, is_divided, is_body)
         # Calls are written out where something is kept whatever fusion repeats.
         program = program if apart is flat else apart
-    kept = fusion_counts.find_kept(program)
+    kept = fusion_counts.find_kept(program, known)
     return program if kept is None else flat_programs.keep(*kept)
 
 

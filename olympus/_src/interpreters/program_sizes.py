@@ -60,7 +60,7 @@ def _computes_on(program: ir.Olympuspr, most: int, bodies: list[ir.Olympuspr]) -
     if large and not all(large.isdisjoint(eqn.invars) for eqn in plain):
         return False
     called = [inner for eqn in holders for inner in ir.subprograms(eqn.params)]
-    return all(_computes_on(inner, most, bodies) for inner in called)
+    return all(_computes_on(inner, most, bodies) for inner in dict.fromkeys(called))
 
 
 def _reads(eqn: ir.Eqn, most: int) -> bool:

@@ -19,13 +19,14 @@ from olympus._src.lowering.canonical.regions import Operation, Region, read
 
 # What MLIR prints in another way, and lowering does not write in most programs.
 _ODD = ("  ", " \n", "< ", "//", "loc(", "batching_dims = [] x []")
-_ODD_PAIRS = np.frombuffer(b"   \n< //c(", np.uint16)  # one in each but the last
+# One of these is in each but `//` and the last.
+_ODD_PAIRS = np.frombuffer(b"   \n< c(", np.uint16)
 _LONG = 4096
 
 
 def _is_odd(text: str) -> bool:
     """Whether a text has something of `_ODD`."""
-    if len(text) > _LONG and not _has_odd_pair(text):
+    if "/" not in text and len(text) > _LONG and not _has_odd_pair(text):
         return _ODD[-1] in text
     return any(odd in text for odd in _ODD)
 
@@ -118,8 +119,12 @@ class _Names:
                 or (op.startswith("stablehlo.reduce(%") and " applies " in remaining)
             ) and (plain or ("{" not in line and '"' not in line)):
                 names.append(name)
+            elif op.startswith('"') and not line.endswith("{") and name[-2:] != ":2":
+                names.append(name)
+                line = generic_forms.short(line)
             elif op == "stablehlo.constant":
-                line, kind = operations.constant(line)
+                dense, kind = operations.constant(remaining)
+                line = f"{name} = {op} {dense}"
                 self.new[name] = f"%{scope.unique(kind)}"
             else:
                 labels = operations.named_results(line) if name.endswith(":2") else ()

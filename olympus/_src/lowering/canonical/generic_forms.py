@@ -15,14 +15,12 @@ class Generic(NamedTuple):
     """The parts of an operation in generic form.
 
     Attributes:
-      result: what is before the operation, as in `%3 = `, or nothing.
       name: of the operation.
       operands: as written, with commas between.
       attributes: text between the braces, or nothing.
       ins, outs: types of the operands, and of the results as written.
     """
 
-    result: str
     name: str
     operands: str
     attributes: str
@@ -30,25 +28,45 @@ class Generic(NamedTuple):
     outs: str
 
 
-def parse(text: str) -> Generic:
-    """The parts of an operation in generic form without regions."""
+def short(text: str) -> str:
+    """An operation in generic form without regions, as printed.
+
+    Args:
+      text: the operation; values keep their names.
+    """
     result, _, remaining = text.partition('"')
     name, opened, remaining = remaining.partition('"(')
-    operands, closed, remaining = remaining.partition(")")
-    own, colon, kinds = remaining.rpartition(" : (")
-    ins, arrow, outs = kinds.partition(") -> ")
-    whole = opened and closed and colon and arrow and "{" not in kinds
-    if not whole or (own and not (own.startswith(" {") and own.endswith("}"))):
+    operands, closed, tail = remaining.partition(")")
+    if not opened or not closed:
         raise UnknownForm(text)
-    return Generic(result, name, operands, own[2:-1], ins, outs)
+    before, after = _around(name, tail, bool(operands))
+    return f"{result}{before}{operands}{after}"
 
 
-def short(op: Generic) -> str:
-    """The operation as printed; values keep their names."""
-    how = _SHORT.get(op.name)
+_OPERANDS = "\0"
+
+
+@caching.bounded_cache(4096, "printed operations")
+def _around(name: str, tail: str, has_operands: bool) -> tuple[str, str]:
+    """What is printed of an operation before its operands and after them.
+
+    Args:
+      name: of the operation.
+      tail: the text behind its operands: attributes and types.
+      has_operands: whether there are some.
+    """
+    own, colon, kinds = tail.rpartition(" : (")
+    ins, arrow, outs = kinds.partition(") -> ")
+    whole = colon and arrow and "{" not in kinds
+    if not whole or (own and not (own.startswith(" {") and own.endswith("}"))):
+        raise UnknownForm(tail)
+    how = _SHORT.get(name)
     if how is None:
-        raise UnknownForm(op.name)
-    return how(op)
+        raise UnknownForm(name)
+    operands = _OPERANDS if has_operands else ""
+    printed = how(Generic(name, operands, own[2:-1], ins, outs))
+    before, _, after = printed.partition(_OPERANDS)
+    return before, after
 
 
 def results(outs: str) -> str:
@@ -73,7 +91,7 @@ def _sorted(text: str) -> str:
 
 
 def _comma(op: Generic) -> str:
-    return f"{op.result}{op.name} {op.operands}"
+    return f"{op.name} {op.operands}"
 
 
 def _types(op: Generic) -> str:
@@ -122,7 +140,7 @@ def _generated(op: Generic) -> str:
 
 def _custom_call(op: Generic) -> str:
     name, remaining = _target(op.attributes)
-    return f"{op.result}{op.name} {name}({op.operands}){remaining}{_types(op)}"
+    return f"{op.name} {name}({op.operands}){remaining}{_types(op)}"
 
 
 _UNSAID = {
@@ -156,7 +174,7 @@ _WINDOW = (
 
 
 def _convolution(op: Generic) -> str:
-    return f"{op.result}{op.name}({op.operands}) {_window(op.attributes)}{_types(op)}"
+    return f"{op.name}({op.operands}) {_window(op.attributes)}{_types(op)}"
 
 
 @caching.bounded_cache(4096, "printed attributes")
@@ -248,7 +266,7 @@ def properties(name: str, text: str) -> tuple[str, str]:
 
 def _with_properties(op: Generic) -> str:
     before, after = properties(op.name, op.attributes)
-    return f'{op.result}"{op.name}"({op.operands}){before}{after}{_types(op)}'
+    return f'"{op.name}"({op.operands}){before}{after}{_types(op)}'
 
 
 _SHORT: dict[str, Callable[[Generic], str]] = {

@@ -23,7 +23,6 @@ _TO_OTHER_TYPE = re.compile(
     _RESULT + r"(stablehlo\.(?:abs|convert|imag|real) %[\w#]+)(?: \{(.*)\})?"
     r"( : \((tensor<[^{}()\"]*>)\) -> (?!\5$)tensor<[^{}()\"]*>)"
 )
-_CONSTANT = re.compile(r"(.* = stablehlo\.constant )(dense<.*)")
 _TAGGED = re.compile(
     _RESULT + r"([\w.]+)( [^\"{}]*| ?\([^\"{}]*) \{(.*)\} (: \(|: )([^{}\"]*)"
 )
@@ -63,7 +62,7 @@ def line(text: str, in_function: bool) -> str:
         if other is not None and other[1] != other[2]:
             return text
     if text.startswith('"', text.find("=") + 2 if text.startswith("%") else 0):
-        return generic_forms.short(generic_forms.parse(text))
+        return generic_forms.short(text)
     if text.startswith("func.return"):
         return text.removeprefix("func.")
     call = _CALL.fullmatch(text)
@@ -109,13 +108,4 @@ def _tagged(text: str) -> str:
     raise UnknownForm(text)
 
 
-def constant(text: str) -> tuple[str, str]:
-    """A constant as printed, and how its value is called."""
-    match = _CONSTANT.fullmatch(text)
-    if match is None:
-        raise UnknownForm(text)
-    dense, name = _dense(match[2])
-    return match[1] + dense, name
-
-
-_dense = caching.bounded_cache(4096, "printed constants")(numbers.constant)
+constant = caching.bounded_cache(4096, "printed constants")(numbers.constant)
