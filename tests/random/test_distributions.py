@@ -44,6 +44,7 @@ CONTINUOUS = {
         stats.triang(1 / 3, 0, 3),
     ),
     "wald": (lambda: random.wald(KEY, 2.0, (N,)), stats.invgauss(2.0)),
+    "wald far": (lambda: random.wald(KEY, 1e5, (N,)), stats.invgauss(1e5)),
     "maxwell": (lambda: random.maxwell(KEY, (N,)), stats.maxwell()),
     "double_sided_maxwell": (
         lambda: np.abs(random.double_sided_maxwell(KEY, 0.0, 2.0, (N,))),
@@ -506,3 +507,11 @@ def test_rayleigh_numbers_are_finite(dtype):
     """One of 128 of bfloat16 was infinite, where the uniform number is 0."""
     drawn = random.rayleigh(KEY, 1.0, (10**5,), dtype).astype("float32")
     assert 3 < drawn.max() < 5
+
+
+@pytest.mark.parametrize("mean", [1e3, 1e7, 1e25])
+def test_wald_is_positive_for_large_means(mean):
+    out = np.asarray(random.wald(KEY, mean, (N,)))
+    assert (out > 0).all()
+    # Half of them are below a quantile that no longer depends on the mean.
+    assert abs(np.mean(out < 1 / stats.chi2.ppf(0.5, 1)) - 0.5) < 0.05

@@ -363,3 +363,33 @@ def test_polygamma_and_zeta_at_infinity_and_poles():
     want = [[np.inf] * 4, *[[0, *[np.inf] * 3]] * 2]
     np.testing.assert_array_equal(got, want)
     assert np.isnan(special.zeta(2.5, -1.5))
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_slopes_of_scaled_bessel_functions_far_out(dtype):
+    with olympus.enable_x64(True):
+        x = np.array([9, 29.9, 30.1, 1e3, 1999, 2001, 1e8, 1e30], dtype)
+        x = np.concatenate([x, -x])
+        wide = x.astype("f8")
+        size = np.abs(wide)
+        # (I0 - I1) exp(-x) is an integral of exp(-x (1 - cos t)) (1 - cos t), whose
+        # first terms for large x these are; below, SciPy's have the digits.
+        z = 1 / size
+        series = z * (1 / 2 + z * (3 / 16 + z * (45 / 256 + z * 525 / 2048)))
+        excess = series / np.sqrt(2 * np.pi * size)
+        near = reference.i0e(size) - reference.i1e(size)
+        excess = np.where(size < 100, near, excess)
+        zero = -np.sign(wide) * excess
+        one = excess - reference.i1e(size) / size
+        tolerance = 3e-5 if dtype == np.float32 else 3e-12
+        tiny = float(np.finfo(dtype).tiny)
+        np.testing.assert_allclose(slope(special.i0e, x), zero, tolerance, tiny)
+        np.testing.assert_allclose(slope(special.i1e, x), one, tolerance, tiny)
+        ends = np.array([np.inf, -np.inf], dtype)
+        for fun in (special.i0e, special.i1e):
+            np.testing.assert_array_equal(np.abs(slope(fun, ends)), 0)
+
+
+def test_slope_of_digamma_at_infinity():
+    assert olympus.grad(special.digamma)(np.float32(np.inf)) == 0
+    assert olympus.grad(special.digamma)(np.float32(3e38)) < 1e-30

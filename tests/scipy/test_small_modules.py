@@ -95,6 +95,18 @@ def test_interpolation_as_scipy(method, fill_value):
     close(ours(POINTS), theirs(POINTS))
 
 
+@pytest.mark.parametrize("method", ["linear", "nearest"])
+@pytest.mark.parametrize("fill", [None, np.nan, 7.0])
+def test_decreasing_grids_and_places_of_nan(method, fill):
+    grid = (np.float32([4, 2.5, 1, 0]), np.float32([-1, 0, 3]))
+    values = np.arange(24, dtype=np.float32).reshape(4, 3, 2) ** 1.5
+    places = np.float32([[0.4, 1], [3.9, -0.2], [np.nan, 1], [5, 0], [0, 3], [1, -2]])
+    options = {"method": method, "bounds_error": False, "fill_value": fill}
+    ours = interpolate.RegularGridInterpolator(grid, values, **options)
+    theirs = scipy.interpolate.RegularGridInterpolator(grid, values, **options)
+    np.testing.assert_allclose(ours(places), theirs(places), 1e-5)
+
+
 @pytest.mark.slow
 def test_interpolation_of_vectors_at_a_tuple_of_places():
     values = np.stack([X, 2 * X], -1)

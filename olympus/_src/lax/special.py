@@ -145,6 +145,8 @@ def _digamma_slope(x: Any) -> Any:
     low = elementwise.select(is_low, x, families.full_like(x, -0.5))
     sine = half_turns.sine_of_pi(low)
     both = square(elementwise.div(families.scalar_like(x, math.pi), sine))
+    is_flat = elementwise.eq(x, families.scalar_like(x, math.inf))
+    right = elementwise.select(is_flat, families.full_like(x, 0), right)
     return elementwise.select(is_low, sub(both, right), right)
 
 

@@ -94,7 +94,7 @@ def _log_power_of_large(a: Any, b: Any, x: Any, excess: Any) -> Any:
     zero, one = terms.like(x, 0), terms.like(x, 1)
     up, down = e.div(excess, a), e.neg(e.div(excess, b))
     is_far = e.bitwise_or(e.lt(up, e.neg(half)), e.gt(up, one))
-    ratio = e.select(is_far, e.mul(both, e.div(x, a)), one)
+    ratio = e.select(is_far, e.mul(e.div(both, a), x), one)
     near = e.select(is_far, zero, up)
     first = e.select(is_far, e.log(ratio), terms.log1p_without_lead(near))
     second = e.select(is_far, e.log1p(down), terms.log1p_without_lead(down))
@@ -269,7 +269,7 @@ class _Regions:
         self.by_integral = e.bitwise_and(e.ge(a, least), e.ge(b, least))
         beyond = e.sub(one, e.add(self.x, self.x))
         limit = e.select(self.by_integral, terms.like(x, 0), beyond)
-        self.above = e.gt(self.excess, limit)
+        self.above = e.ge(self.excess, limit)
 
     def gap(self) -> Any:
         """How far x is from the mean, in units of 1 / (a + b)."""

@@ -150,6 +150,7 @@ class _Regions:
         "by_series",
         "is_bad",
         "is_central",
+        "is_endless",
         "is_flat",
         "is_infinite",
         "is_zero",
@@ -158,17 +159,20 @@ class _Regions:
 
     def __init__(self, a: Any, x: Any) -> None:
         zero, one = terms.number(x, 0), terms.number(x, 1)
+        infinity = terms.number(x, np.inf)
         not_numbers = e.bitwise_or(e.ne(a, a), e.ne(x, x))
+        self.is_endless = e.eq(a, infinity)
+        both_endless = e.bitwise_and(self.is_endless, e.eq(x, infinity))
+        not_numbers = e.bitwise_or(not_numbers, both_endless)
         self.is_flat = e.bitwise_and(e.eq(a, zero), e.gt(x, zero))
         outside = e.bitwise_or(e.le(a, zero), e.lt(x, zero))
         outside = e.bitwise_and(outside, e.bitwise_not(self.is_flat))
         self.is_bad = e.bitwise_or(not_numbers, outside)
         self.is_zero = e.eq(x, zero)
-        self.is_infinite = e.eq(x, terms.number(x, np.inf))
-        special_case = e.bitwise_or(
-            e.bitwise_or(self.is_bad, self.is_flat),
-            e.bitwise_or(self.is_zero, self.is_infinite),
-        )
+        self.is_infinite = e.eq(x, infinity)
+        special_case = self.is_bad
+        for other in (self.is_flat, self.is_zero, self.is_infinite, self.is_endless):
+            special_case = e.bitwise_or(special_case, other)
         self.a = e.select(special_case, one, a)
         self.x = e.select(special_case, one, x)
         self.is_central = igamma_expansion.is_central(self.a, self.x)
@@ -199,7 +203,8 @@ class _Regions:
     ) -> Any:
         """The result, with the values at the ends and where a is 0, and NaN outside."""
         x = inner
-        x = e.select(self.is_zero, terms.number(x, at_zero), x)
+        at_start = e.bitwise_or(self.is_zero, self.is_endless)
+        x = e.select(at_start, terms.number(x, at_zero), x)
         x = e.select(self.is_infinite, terms.number(x, at_infinity), x)
         x = e.select(self.is_flat, terms.number(x, without_shape), x)
         return e.select(self.is_bad, terms.number(x, np.nan), x)
@@ -221,6 +226,7 @@ def _upper_gamma(a: Any, x: Any) -> Any:
     regions = _Regions(a, x)
     sa, sx, fa, fx = regions.split()
     complement = e.sub(terms.number(x, 1), _series(sa, sx))
+    complement = e.max_(complement, terms.number(x, 0))
     inner = e.select(regions.by_series, complement, _fraction(fa, fx))
     _, upper = igamma_expansion.lower_and_upper(*regions.near_large())
     inner = e.select(regions.is_central, upper, inner)
@@ -286,7 +292,8 @@ def _gamma_density(a: Any, x: Any) -> Any:
     safe_a, safe_x = (e.select(is_large, v, terms.like(a, 21)) for v in (a, x))
     shift = e.sub(e.log(safe_a), e.log(safe_x))
     by_distance = e.exp(e.add(log_scale_of_large(safe_a, safe_x), shift))
-    plain = e.select(is_large, by_distance, plain)
+    endless = e.eq(a, terms.number(a, np.inf))
+    plain = e.select(endless, terms.like(a, 0), e.select(is_large, by_distance, plain))
     is_central = igamma_expansion.is_central(a, x)
     large = terms.like(a, 1e5)
     a, x = (e.select(is_central, v, large) for v in (a, x))

@@ -629,8 +629,17 @@ def _wald(key: Any, mean: Any, *, shape: Any, dtype: Any) -> Any:
         ew.add(mean, ew.div(ew.mul(square, y), two)),
         ew.mul(ew.div(mean, two), root),
     )
+    large = ew.div(square, small)
+    # The small root cancels where the other is far larger: there it is its quotient.
+    t = ew.mul(mean, y)
+    four_more = ew.add(t, number(4, dtype))
+    twice = ew.add(ew.add(t, two), ew.mul(ew.sqrt(t), ew.sqrt(four_more)))
+    ratio = ew.div(twice, two)
+    is_far = ew.gt(t, number(30, dtype))
+    small = ew.select(is_far, ew.div(mean, ratio), small)
+    large = ew.select(is_far, ew.mul(mean, ratio), large)
     chosen = ew.le(u, ew.div(mean, ew.add(mean, small)))
-    return ew.select(chosen, small, ew.div(square, small))
+    return ew.select(chosen, small, large)
 
 
 @promotion.divides_result("random.maxwell")

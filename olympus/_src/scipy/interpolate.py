@@ -1,4 +1,4 @@
-"""Interpolation: of arrays at coordinates, and on grids of increasing points."""
+"""Interpolation: of arrays at coordinates, and on grids of points in order."""
 
 from __future__ import annotations
 
@@ -158,11 +158,11 @@ class RegularGridInterpolator:
     """Values between samples on a grid of any number of axes.
 
     Differs from SciPy: `bounds_error` must be False, which is the default: points
-    beyond the grid give `fill_value`; methods are "linear" and "nearest"; the vectors
-    must be increasing, which is not checked.
+    beyond the grid give `fill_value`; methods are "linear" and "nearest"; it is
+    not checked whether the vectors increase or decrease all the way.
 
     Args:
-      points: for each axis an increasing vector of coordinates.
+      points: for each axis an increasing or decreasing vector of coordinates.
       values: samples [n, m, ..., *], with an axis for each of these vectors, and more.
       method: "linear" or "nearest".
       bounds_error: must be False, since a traced function cannot raise errors for
@@ -296,12 +296,17 @@ def _interpolate_on_grid(values: Any, xi: Any, *operands: Any, method: str) -> A
     grid, fill = operands[:count], operands[count:]
     per_axis: list[Any] = []
     outside: Any = False
+    unknown: Any = False
     for i, line in enumerate(grid):
         line, x = promotion.promote_inexact(line, xi[..., i])
+        # A decreasing line increases if all is turned around.
+        turn = where(line[0] > line[-1], -1, 1).astype(aval_of(line).dtype)
+        line, x = line * turn, x * turn
         n = aval_of(line).shape[0]
         low = arithmetic.clip(searching.searchsorted(line, x) - 1, 0, n - 2)
         share = (x - line[low]) / (line[low + 1] - line[low])
         outside = outside | (x < line[0]) | (x > line[-1])
+        unknown = unknown | (x != x)
         if method == "nearest":
             per_axis.append([(where(share <= 0.5, low, low + 1), None)])
         else:
@@ -314,6 +319,7 @@ def _interpolate_on_grid(values: Any, xi: Any, *operands: Any, method: str) -> A
             if share is not None:
                 corner_value = corner_value * share[(..., *trailing)]
         total = total + corner_value
+    total = where(unknown[(..., *trailing)], math.nan, total)
     return where(outside[(..., *trailing)], fill[0], total) if fill else total
 
 

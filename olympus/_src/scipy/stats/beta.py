@@ -25,7 +25,7 @@ def logpdf(
     x: ArrayLike, a: ArrayLike, b: ArrayLike, loc: ArrayLike = 0, scale: ArrayLike = 1
 ) -> Array:
     z = (x - loc) / scale
-    outside = (x < loc) | (x > loc + scale)
+    outside = (x < loc) | (z > 1)
     z = where(outside, 0.5, z)
     inside = log_beta_density(z, a, b) - lax.log(scale)
     return where(outside, -INFINITY, inside)

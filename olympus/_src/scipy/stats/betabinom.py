@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from olympus._src.core import avals, dtypes
 from olympus._src.core.array_type import Array, ArrayLike
 from olympus._src.lax import barriers
 from olympus._src.lax import elementwise as lax
@@ -37,7 +38,9 @@ def logpmf(
         counts = (where(is_large, v, 1) for v in (k, n - k, a, b))
         wins, losses, first, second = counts
         raised = (first + wins, second + losses)
-        here = barriers.stop_gradient(raised[0] / (raised[0] + raised[1]))
+        here = raised[0] / (raised[0] + raised[1])
+        last = 1 - float(dtypes.finfo(avals.aval_of(here).dtype).eps)
+        here = barriers.stop_gradient(where(here < last, here, last))
         by_density = log_beta_density(here, wins + 1, losses + 1)
         by_density = by_density + log_beta_density(here, first, second)
         by_density = by_density - lax.log1p(n)

@@ -28,7 +28,8 @@ _function = functions_of(
 def logpmf(k: ArrayLike, n: ArrayLike, p: ArrayLike, loc: ArrayLike = 0) -> Array:
     def inside(k: Any) -> Any:
         plain = log_choices(n, k) + xlogy(k, p) + xlog1py(n - k, -p)
-        is_large = (n > LARGE) & (p > 0) & (p < 1)
+        is_mixed = (k > 0) & (k < n)
+        is_large = (n > LARGE) & is_mixed & (p > 0) & (p < 1)
         by_density = log_beta_density(p, k + 1, n - k + 1) - lax.log1p(n)
         return where(is_large, by_density, plain)
 

@@ -9,7 +9,7 @@ from olympus._src.core.array_type import Array, ArrayLike
 from olympus._src.lax import elementwise as lax
 from olympus._src.lax import families
 from olympus._src.scipy.stats.arguments import NAN, functions_of, where
-from olympus._src.scipy.stats.formulas import log_of_chance
+from olympus._src.scipy.stats.formulas import log1p_square
 
 _function = functions_of("cauchy", "the Cauchy distribution")
 
@@ -17,7 +17,7 @@ _function = functions_of("cauchy", "the Cauchy distribution")
 @_function
 def logpdf(x: ArrayLike, loc: ArrayLike = 0, scale: ArrayLike = 1) -> Array:
     z = (x - loc) / scale
-    return -(lax.log(math.pi * scale) + lax.log1p(z * z))
+    return -(lax.log(math.pi * scale) + log1p_square(z))
 
 
 @_function
@@ -30,6 +30,13 @@ def _upper(z: Any) -> Any:
     return lax.atan2(families.full_like(z, 1), z) / math.pi
 
 
+def _log_upper(z: Any) -> Any:
+    """Its logarithm, of what it lacks of 1 where it is more than half."""
+    most = z < 0
+    near = lax.log1p(-_upper(-where(most, z, -1)))
+    return where(most, near, lax.log(_upper(where(most, 1, z))))
+
+
 @_function
 def cdf(x: ArrayLike, loc: ArrayLike = 0, scale: ArrayLike = 1) -> Array:
     return _upper((loc - x) / scale)
@@ -37,7 +44,7 @@ def cdf(x: ArrayLike, loc: ArrayLike = 0, scale: ArrayLike = 1) -> Array:
 
 @_function
 def logcdf(x: ArrayLike, loc: ArrayLike = 0, scale: ArrayLike = 1) -> Array:
-    return log_of_chance(cdf(x, loc, scale))
+    return _log_upper((loc - x) / scale)
 
 
 @_function
@@ -47,7 +54,7 @@ def sf(x: ArrayLike, loc: ArrayLike = 0, scale: ArrayLike = 1) -> Array:
 
 @_function
 def logsf(x: ArrayLike, loc: ArrayLike = 0, scale: ArrayLike = 1) -> Array:
-    return log_of_chance(sf(x, loc, scale))
+    return _log_upper((x - loc) / scale)
 
 
 def _cotangent_of_turn(q: Any) -> Any:

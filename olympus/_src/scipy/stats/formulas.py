@@ -6,8 +6,8 @@ import math
 from typing import Any
 
 from olympus._src.core import avals
+from olympus._src.lax import barriers, special
 from olympus._src.lax import elementwise as lax
-from olympus._src.lax import special
 from olympus._src.numerics import betainc, igamma
 from olympus._src.numerics import gamma_terms as terms
 from olympus._src.numpy import promotion
@@ -32,6 +32,21 @@ def log1mexp(x: Any) -> Any:
     by_difference = lax.log(-lax.expm1(-where(near & ~none, x, 1)))
     by_power = lax.log1p(-lax.exp(-where(near, 1, x)))
     return where(none, -INFINITY, where(near, by_difference, by_power))
+
+
+def log1mexp_of_exp(x: Any) -> Any:
+    """`log1mexp(exp(x))`, also where that power is too small for a float."""
+    is_small = x < -20
+    power = lax.exp(x)
+    small = where(is_small, x, 0) - where(is_small, power, 0) / 2
+    return where(is_small, small, log1mexp(where(is_small, 1, power)))
+
+
+def log1p_square(x: Any) -> Any:
+    """`log(1 + x^2)`, also where the square is no float any more."""
+    is_large = lax.abs_(x) > 1e9
+    near = lax.log1p(lax.square(where(is_large, 0, x)))
+    return where(is_large, 2 * lax.log(lax.abs_(where(is_large, x, 1))), near)
 
 
 def log_of_chance(p: Any) -> Any:
@@ -77,11 +92,13 @@ def log_beta_density(x: Any, a: Any, b: Any) -> Any:
 def log_poisson(k: Any, mean: Any) -> Any:
     """`k log(mean) - mean - log k!`, of large k by how far it is from the mean."""
     k, mean = alike(k, mean)
-    is_large = (k > LARGE) & (mean > 0) & (mean < INFINITY) & (k < INFINITY)
+    endless = mean == INFINITY
+    mean = where(endless, 1, mean)
+    is_large = (k > LARGE) & (mean > 0) & (k < INFINITY)
     by_distance = log_poisson_of_large(is_large, k, mean)
     k = where(is_large, 1, k)
     plain = xlogy(k, mean) - special.lgamma(k + 1) - mean
-    return where(is_large, by_distance, plain)
+    return where(endless, -INFINITY, where(is_large, by_distance, plain))
 
 
 def log_poisson_of_large(is_large: Any, k: Any, mean: Any) -> Any:
@@ -92,8 +109,10 @@ def log_poisson_of_large(is_large: Any, k: Any, mean: Any) -> Any:
 
 
 def log_choices(n: Any, k: Any) -> Any:
-    """Logarithm of the number of ways to choose k of n."""
-    return -(lax.log1p(n) + betaln(n - k + 1, k + 1))
+    """Logarithm of the number of ways to choose k of n; 0 for none or all, exactly."""
+    out = -(lax.log1p(n) + betaln(n - k + 1, k + 1))
+    single = (k == 0) | (k == n)
+    return out - barriers.stop_gradient(where(single, out, 0))
 
 
 def mask_support(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from olympus._src.core.array_type import Array, ArrayLike
 from olympus._src.lax import elementwise as lax
 from olympus._src.scipy.stats.arguments import INFINITY, NAN, functions_of, where
-from olympus._src.scipy.stats.formulas import log1mexp, positive
+from olympus._src.scipy.stats.formulas import log1mexp_of_exp, positive
 
 _function = functions_of("gumbel_r", "the right-skewed Gumbel distribution")
 
@@ -40,7 +40,7 @@ def sf(x: ArrayLike, loc: ArrayLike = 0, scale: ArrayLike = 1) -> Array:
 
 @_function
 def logsf(x: ArrayLike, loc: ArrayLike = 0, scale: ArrayLike = 1) -> Array:
-    return log1mexp(-logcdf(x, loc, scale))
+    return log1mexp_of_exp((loc - x) / positive(scale))
 
 
 @_function

@@ -29,7 +29,7 @@ def logpmf(k: ArrayLike, n: ArrayLike, p: ArrayLike, loc: ArrayLike = 0) -> Arra
     def inside(k: Any) -> Any:
         ways = special.lgamma(k + n) - special.lgamma(n) - special.lgamma(k + 1)
         plain = ways + n * lax.log(p) + xlog1py(k, -p)
-        is_large = (n + k > LARGE) & (n > 0) & (p > 0) & (p < 1)
+        is_large = (n + k > LARGE) & (k > 0) & (n > 0) & (p > 0) & (p < 1)
         total, chance = where(is_large, n + k, 1), where(is_large, p, 0.5)
         by_density = log_beta_density(chance, n, k + 1) + lax.log(chance)
         by_density = by_density - lax.log(total)

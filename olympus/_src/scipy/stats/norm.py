@@ -18,7 +18,8 @@ _function = functions_of(
 @_function
 def logpdf(x: ArrayLike, loc: ArrayLike = 0, scale: ArrayLike = 1) -> Array:
     z = (x - loc) / scale
-    return -(z * z + lax.log(2 * math.pi * scale * scale)) / 2
+    at_one: Any = -(z * z + math.log(2 * math.pi)) / 2
+    return at_one - lax.log(lax.abs_(scale))
 
 
 @_function

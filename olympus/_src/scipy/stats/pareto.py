@@ -17,7 +17,7 @@ def logpdf(
     x: ArrayLike, b: ArrayLike, loc: ArrayLike = 0, scale: ArrayLike = 1
 ) -> Array:
     z = (x - loc) / scale
-    below = x < loc + scale
+    below = z < 1
     inside = lax.log(b / scale) - (b + 1) * lax.log(where(below, 1, z))
     return where(below, -INFINITY, inside)
 
@@ -31,8 +31,9 @@ def pdf(x: ArrayLike, b: ArrayLike, loc: ArrayLike = 0, scale: ArrayLike = 1) ->
 def logsf(
     x: ArrayLike, b: ArrayLike, loc: ArrayLike = 0, scale: ArrayLike = 1
 ) -> Array:
-    below = x < loc + scale
-    return -b * lax.log(where(below, 1, (x - loc) / scale))
+    z = (x - loc) / scale
+    below = z < 1
+    return where(below, 0, -b * lax.log(where(below, 1, z)))
 
 
 @_function

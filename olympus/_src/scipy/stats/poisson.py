@@ -12,7 +12,7 @@ from olympus._src.core.array_type import Array, ArrayLike
 from olympus._src.lax import elementwise as lax
 from olympus._src.numerics import igamma
 from olympus._src.numpy import reductions
-from olympus._src.scipy.stats.arguments import NAN, functions_of, where
+from olympus._src.scipy.stats.arguments import INFINITY, NAN, functions_of, where
 from olympus._src.scipy.stats.formulas import alike, log_poisson, mask_support
 
 _function = functions_of(
@@ -55,7 +55,8 @@ def entropy(mu: ArrayLike, loc: ArrayLike = 0) -> Array:
     for coefficient in reversed(_SERIES):
         tail = (tail + coefficient) / large
     expanded = lax.log(2 * math.pi * math.e * large) / 2 - tail
-    return where(mu >= 0, where(small, summed, expanded), NAN)
+    out = where(small, summed, where(mu < INFINITY, expanded, INFINITY))
+    return where(mu >= 0, out, NAN)
 
 
 def _entropy_by_sum(mu: Any) -> Any:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import math
 
+from olympus._src.core import avals, dtypes
 from olympus._src.core.array_type import Array, ArrayLike
 from olympus._src.lax import elementwise as lax
 from olympus._src.lax import special
-from olympus._src.scipy.stats.arguments import functions_of, where
-from olympus._src.scipy.stats.formulas import LARGE
+from olympus._src.scipy.stats.arguments import INFINITY, functions_of, where
+from olympus._src.scipy.stats.formulas import LARGE, log1p_square
 
 _function = functions_of("t", "Student's t distribution", df="degrees of freedom.")
 
@@ -18,6 +19,9 @@ def logpdf(
     x: ArrayLike, df: ArrayLike, loc: ArrayLike = 0, scale: ArrayLike = 1
 ) -> Array:
     z = (x - loc) / scale
+    # Of infinitely many degrees it is the normal distribution, as of very many.
+    many = float(dtypes.finfo(avals.aval_of(df).dtype).max) ** 0.75
+    df = where(df == INFINITY, many, df)
     half = df / 2
     is_large = half > LARGE
     near = where(is_large, 1, half)
@@ -29,7 +33,7 @@ def logpdf(
     series = 1 / 8 - square * (1 / 192 - square * (1 / 640 - square * 17 / 14336))
     total = where(is_large, inverse * series - lax.log(far) / 2, near_total)
     total = total + lax.log(math.pi * df) / 2 + lax.log(scale)
-    return -(total + (df + 1) / 2 * lax.log1p(z * z / df))
+    return -(total + (df + 1) / 2 * log1p_square(z / lax.sqrt(df)))
 
 
 @_function

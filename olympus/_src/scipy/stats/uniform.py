@@ -16,7 +16,7 @@ _function = functions_of(
 
 @_function
 def logpdf(x: ArrayLike, loc: ArrayLike = 0, scale: ArrayLike = 1) -> Array:
-    outside = (x < loc) | (x > loc + scale)
+    outside = (x < loc) | ((x - loc) / scale > 1)
     density = where(x == x, -lax.log(scale), NAN)
     return where(outside, -INFINITY, density)
 
@@ -28,8 +28,8 @@ def pdf(x: ArrayLike, loc: ArrayLike = 0, scale: ArrayLike = 1) -> Array:
 
 @_function
 def cdf(x: ArrayLike, loc: ArrayLike = 0, scale: ArrayLike = 1) -> Array:
-    above = where(x > loc + scale, 1, (x - loc) / scale)
-    return where(x < loc, 0, above)
+    z = (x - loc) / scale
+    return where(x < loc, 0, where(z > 1, 1, z))
 
 
 @_function

@@ -16,9 +16,10 @@ _function = functions_of(
 
 @_function
 def logpdf(x: ArrayLike, kappa: ArrayLike) -> Array:
-    # i0e holds exp(-kappa), which is why 1 is taken from the cosine.
+    # i0e holds exp(-kappa), which is why 1 is taken from the cosine: twice this square.
+    square = lax.square(lax.sin(x / 2))
     scale = math.log(2 * math.pi) + lax.log(bessel.bessel_i0e(kappa))
-    return where(kappa >= 0, kappa * (lax.cos(x) - 1) - scale, NAN)
+    return where(kappa >= 0, -2 * kappa * square - scale, NAN)
 
 
 @_function

@@ -18,7 +18,9 @@ _function = functions_of(
 
 @_function
 def logpdf(x: ArrayLike, c: ArrayLike) -> Array:
-    inside = lax.log1p(-c * c) - lax.log(1 + c * c - 2 * c * lax.cos(x))
+    # 1 + c^2 - 2 c cos(x), without the cancellation of c close to 1 and small angles.
+    distance = lax.square(1 - c) + 4 * c * lax.square(lax.sin(x / 2))
+    inside = lax.log1p(-c) + lax.log1p(c) - lax.log(distance)
     on_circle = ~((x < 0) | (x > 2 * math.pi))
     out = where(on_circle, inside - math.log(2 * math.pi), -INFINITY)
     return where((c > 0) & (c < 1), out, NAN)
