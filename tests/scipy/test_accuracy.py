@@ -21,6 +21,9 @@ _PARAMS = [
     pytest.param(name, marks=() if name in _QUICK else pytest.mark.slow)
     for name in _CASES
 ]
+# XLA's arctan in float32 has one of two errors, by the length of what it computes and
+# by its release; the table has the smaller one.
+_LARGER = {("numpy.arctan", "float32"): 5.31}
 assert stats
 
 
@@ -34,6 +37,7 @@ def test_errors_are_no_larger_than_recorded(name):
     with olympus.enable_x64(True):
         for dtype, bound in zip(("float32", "float64"), _RECORDED[name], strict=True):
             largest = accuracy.measure("olympus", _CASES[name], dtype)
+            bound = _LARGER.get((name, dtype), bound)
             assert largest.units <= 1.5 * bound + 1, largest.point
 
 
