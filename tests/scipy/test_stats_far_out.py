@@ -121,3 +121,12 @@ def test_slopes_of_the_generalized_normal_distribution(x, beta):
         density = stats.gennorm.pdf(x, beta)
     np.testing.assert_allclose(slope, density, 1e-9)
     assert np.isfinite(others).all()
+
+
+@pytest.mark.parametrize("name", ["cauchy", "t"])
+def test_squares_beyond_half_precision(name):
+    x = np.array([15, 17, 300, 6e4], np.float16)
+    shape = () if name == "cauchy" else (np.float16(3),)
+    out = getattr(stats, name).logpdf(x, *shape)
+    wanted = getattr(reference, name).logpdf(x.astype(float), *shape)
+    np.testing.assert_allclose(out.astype(float), wanted, 1e-3)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from olympus._src.core import avals
+from olympus._src.core import avals, dtypes
 from olympus._src.lax import barriers, special
 from olympus._src.lax import elementwise as lax
 from olympus._src.numerics import betainc, igamma
@@ -44,7 +44,7 @@ def log1mexp_of_exp(x: Any) -> Any:
 
 def log1p_square(x: Any) -> Any:
     """`log(1 + x^2)`, also where the square is no float any more."""
-    is_large = lax.abs_(x) > 1e9
+    is_large = lax.abs_(x) > float(dtypes.finfo(avals.aval_of(x).dtype).max) ** 0.25
     near = lax.log1p(lax.square(where(is_large, 0, x)))
     return where(is_large, 2 * lax.log(lax.abs_(where(is_large, x, 1))), near)
 
