@@ -73,18 +73,19 @@ is around them can be less.
 ## Tried once
 
 Further libraries were run beside JAX 0.12.0.1 once, and are no part of `make
-ecosystem`. Short programs print the same numbers with brax, celerite2, craftax, dm-pix,
-dynamax, e3nn-jax, flashbax, flowjax, fmmax, gpjax, gymnax, hamux, interpax, jax-cfd,
-jax-cosmo, jax_dataclasses, jaxkd, jaxley, jaxlie, jax-md, jaxoplanet, jaxwt, jwave,
-klax, matfree, mpax, netket, NIFTy, ninjax, orthax, ott-jax, pgx, pyhf, qdax, quadax,
-quaxed, qujax, signax, sympy2jax, tensornetwork, traceax and xminigrid, but for last
-digits. jax2onnx writes the same graphs of fifteen programs, a shorter one of a
-gradient, and two that fail on JAX. All 3787 tests of saiunit that pass on JAX pass. Of
-the tests of MuJoCo MJX 345 pass, and 27 fail on both sides; one file of them ended on
-neither side within its limit. Of those of nufftax 161 pass, of gymnax 75 and of
-jax_dataclasses 36, as on JAX. Of 2100 tests of brainstate's transformations two fail:
-one fails on JAX too, and one looks at the constants of a program that has lost their
-values.
+ecosystem`. Short programs print the same numbers with brax, celerite2, craftax,
+dinosaur, dm-pix, dynamax, dynamiqs, e3nn-jax, exojax, flashbax, flowjax, fmmax, gpjax,
+gymnax, hamux, interpax, jax-cfd, jax-cosmo, jax_dataclasses, jaxkd, jaxley, jaxlie,
+jax-md, jaxoplanet, jaxwt, jwave, klax, matfree, mpax, netket, NIFTy, ninjax, orthax,
+ott-jax, pgx, pyhf, pytensor, qdax, quadax, quaxed, qujax, qutip-jax, signax, sympy2jax,
+tensornetwork, torax, traceax, xminigrid and the Flax models of transformers 4.46, but
+for last digits. jax2onnx writes the same graphs of fifteen programs, a shorter one of a
+gradient, and two that fail on JAX. All 3787 tests of saiunit and all 418 of rax that
+pass on JAX pass. Of the tests of MuJoCo MJX 345 pass, and 27 fail on both sides; one
+file of them ended on neither side within its limit. Of those of nufftax 161 pass, of
+gymnax 75 and of jax_dataclasses 36, as on JAX. Of 2100 tests of brainstate's
+transformations two fail: one fails on JAX too, and one looks at the constants of a
+program that has lost their values.
 
 The tables were made on CPU by
 
