@@ -7,6 +7,7 @@ import pytest
 
 import olympus
 import olympus.numpy as onp
+from tests import fresh
 
 X = onp.ones((3, 4))
 CALLS = {
@@ -29,6 +30,17 @@ def test_stages(name):
     assert function.eval_shape(*args, **kwargs).shape == expected.shape
     assert function.trace(*args, **kwargs).out_info.dtype == expected.dtype
     assert function.lower(*args, **kwargs).compile()
+
+
+def test_stages_are_there_if_examples_are_loaded_first():
+    program = """
+    import olympus.example_libraries.stax
+    from olympus import nn
+    assert nn.softmax.__module__ == "olympus.nn"
+    kind = olympus.ShapeDtypeStruct((3,), "float32")
+    assert nn.softmax.eval_shape(kind).shape == (3,)
+    """
+    fresh.run(program)
 
 
 def test_functions_are_exported_without_jit():

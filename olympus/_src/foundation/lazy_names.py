@@ -160,6 +160,9 @@ def _claim(page: str, names: Mapping[str, Any], value: Any) -> None:
     home = getattr(value, "__module__", None)
     if not isinstance(home, str) or not home.startswith("olympus._src."):
         return
+    # Examples show functions of other modules again, and may be loaded before these.
+    if page.startswith(_EXAMPLES) and ".example_libraries." not in home:
+        return
     # Under another name the module does not lead to it, and a pickle would not either.
     if names.get(getattr(value, "__qualname__", "")) is value:
         with contextlib.suppress(AttributeError, TypeError):  # it may have no place
@@ -168,6 +171,8 @@ def _claim(page: str, names: Mapping[str, Any], value: Any) -> None:
             if page.startswith(_STAGED) and isinstance(value, FunctionType):
                 _add_stages(value)
 
+
+_EXAMPLES = "olympus.example_libraries"
 
 # Modules whose functions can be traced and lowered as jitted ones.
 _STAGED = ("olympus.numpy", "olympus.nn", "olympus.scipy", "olympus.image")
