@@ -515,3 +515,9 @@ def test_wald_is_positive_for_large_means(mean):
     assert (out > 0).all()
     # Half of them are below a quantile that no longer depends on the mean.
     assert abs(np.mean(out < 1 / stats.chi2.ppf(0.5, 1)) - 0.5) < 0.05
+
+
+@pytest.mark.parametrize("dtype", ["int4", "uint4"])
+def test_poisson_counts_in_four_bits(dtype):
+    counts = random.poisson(random.key(0), 3.0, (4,), dtype)
+    np.testing.assert_array_equal(counts.astype("int32"), [0, 0, 4, 4])  # as in JAX

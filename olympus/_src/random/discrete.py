@@ -166,7 +166,7 @@ def _poisson_by_product(key: Any, lam: Any, dtype: Any) -> Any:
     """How many uniform numbers keep their product above exp(-lam)."""
     aval = avals.aval_of(lam)
     bound = ew.neg(lam)
-    limit = number(np.iinfo(dtype).max, dtype)
+    limit = number(int(dtypes.iinfo(dtype).max), dtype)
 
     def is_running(state: Any) -> Any:
         turn, _, log_product, _ = state
