@@ -8,7 +8,6 @@ which is transformed, compiled by XLA and run. See `olympus.jit`,
 from __future__ import annotations
 
 from typing import TYPE_CHECKING as _TYPE_CHECKING
-from typing import Any as _Any
 
 from olympus._src.foundation.collector import Paused as _Paused
 
@@ -320,15 +319,6 @@ _LATE = {
 }
 
 _late = _Late(__name__, _PAGES, _LATE)
-
-
-def __getattr__(name: str) -> _Any:
-    return _late.load(name)
-
-
-def __dir__() -> list[str]:
-    return _late.names()
-
 
 _claim(__name__)
 _guard_methods(type(config))

@@ -5,7 +5,6 @@ A key is a value. The same key gives the same numbers, in or out of `jit` and `v
 """
 
 from typing import TYPE_CHECKING as _TYPE_CHECKING
-from typing import Any as _Any
 
 import olympus as _olympus  # noqa: F401
 from olympus._src.foundation.lazy_names import Late as _Late
@@ -133,14 +132,5 @@ _LATE = {
 }
 
 _late = _Late(__name__, (), _LATE)
-
-
-def __getattr__(name: str) -> _Any:
-    return _late.load(name)
-
-
-def __dir__() -> list[str]:
-    return _late.names()
-
 
 _claim(__name__)

@@ -48,21 +48,22 @@ from olympus._src.example_libraries.layers import (
     elementwise,
 )
 from olympus._src.foundation.lazy_names import claim as _claim
-from olympus._src.nn.activations import (
+from olympus.nn import (
     elu,
     gelu,
     leaky_relu,
+    log_softmax,
     relu,
     selu,
     sigmoid,
+    softmax,
     softplus,
+    standardize,
 )
-from olympus._src.nn.initializers import glorot_normal, normal, ones, zeros
-from olympus._src.nn.initializers import glorot_normal as glorot
-from olympus._src.nn.initializers import normal as randn
-from olympus._src.nn.normalization import standardize
-from olympus._src.numpy.softmax_functions import log_softmax, softmax
-from olympus._src.numpy.softmax_functions import log_softmax as logsoftmax
+from olympus.nn import log_softmax as logsoftmax
+from olympus.nn.initializers import glorot_normal, normal, ones, zeros
+from olympus.nn.initializers import glorot_normal as glorot
+from olympus.nn.initializers import normal as randn
 
 __all__ = [
     "AvgPool",

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from typing import TYPE_CHECKING as _TYPE_CHECKING
-from typing import Any as _Any
 
 import olympus as _olympus  # noqa: F401
 from olympus._src.api.extension import add_jaxvals as add_jaxvals
@@ -40,15 +39,6 @@ _LATE = {
 }
 
 _late = _Late(__name__, (), _LATE)
-
-
-def __getattr__(name: str) -> _Any:
-    return _late.load(name)
-
-
-def __dir__() -> list[str]:
-    return _late.names()
-
 
 __all__ = [
     "JVPTrace",

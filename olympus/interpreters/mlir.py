@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING as _TYPE_CHECKING
 from typing import Any as MeshAxisName
-from typing import Any as _Any
 
 import olympus as _olympus  # noqa: F401
 from olympus._src.api.extension import lower_fun as lower_fun
@@ -100,15 +99,6 @@ _LATE = {
 }
 
 _late = _Late(__name__, (), _LATE)
-
-
-def __getattr__(name: str) -> _Any:
-    return _late.load(name)
-
-
-def __dir__() -> list[str]:
-    return _late.names()
-
 
 __all__ = [
     "DEVICE_TO_DEVICE_TYPE",

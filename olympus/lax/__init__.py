@@ -5,7 +5,6 @@ broadcast. `olympus.numpy` is built on these.
 """
 
 from typing import TYPE_CHECKING as _TYPE_CHECKING
-from typing import Any as _Any
 
 import olympus as _olympus  # noqa: F401
 from olympus._src.api.placement import (
@@ -902,14 +901,5 @@ _LATE = {
 }
 
 _late = _Late(__name__, ("linalg",), _LATE)
-
-
-def __getattr__(name: str) -> _Any:
-    return _late.load(name)
-
-
-def __dir__() -> list[str]:
-    return _late.names()
-
 
 _claim(__name__)

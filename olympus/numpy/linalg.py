@@ -1,7 +1,6 @@
 """Linear algebra on matrices and stacks of them: systems, decompositions, norms."""
 
 from typing import TYPE_CHECKING as _TYPE_CHECKING
-from typing import Any as _Any
 
 import olympus as _olympus  # noqa: F401
 from olympus._src.foundation.lazy_names import Late as _Late
@@ -93,14 +92,5 @@ _LATE = {
 }
 
 _late = _Late(__name__, (), _LATE)
-
-
-def __getattr__(name: str) -> _Any:
-    return _late.load(name)
-
-
-def __dir__() -> list[str]:
-    return _late.names()
-
 
 _claim(__name__)

@@ -1,7 +1,6 @@
 """Functions with SciPy's names; each module is loaded at its first use."""
 
 from typing import TYPE_CHECKING as _TYPE_CHECKING
-from typing import Any as _Any
 
 import olympus as _olympus  # noqa: F401
 from olympus._src.foundation.lazy_names import Late as _Late
@@ -40,8 +39,3 @@ _PAGES = frozenset(
 )
 
 _late = _Late(__name__, _PAGES, {})
-
-
-def __getattr__(name: str) -> _Any:
-    """Loads a page at its first use, so that `import olympus.scipy` stays light."""
-    return _late.load(name)

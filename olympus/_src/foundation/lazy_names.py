@@ -19,7 +19,7 @@ from olympus._src.foundation import source_info, tracebacks
 
 
 class Late:
-    """What a public module loads late.
+    """What a public module loads late, once something asks for it by name.
 
     Args:
       page: the module's name.
@@ -40,10 +40,12 @@ class Late:
             for file, listed in names.items()
             for name, _, own in (entry.partition("=") for entry in listed.split())
         }
+        module: Any = sys.modules[page]
+        module.__getattr__, module.__dir__ = self.load, self.names
 
     @tracebacks.api_boundary
     def load(self, name: str) -> Any:
-        """The module's attribute; what its `__getattr__` returns.
+        """The module's attribute; it is the module's `__getattr__`.
 
         Raises:
           AttributeError: the module has no such name.
@@ -85,7 +87,7 @@ class Late:
         return f"; did you mean {near[0]!r}?" if near else ""
 
     def names(self) -> list[str]:
-        """The module's names, loaded or not; what its `__dir__` returns."""
+        """The module's names, loaded or not; it is the module's `__dir__`."""
         return sorted({*vars(sys.modules[self._page]), *self._pages, *self._home})
 
 
@@ -160,9 +162,6 @@ def _claim(page: str, names: Mapping[str, Any], value: Any) -> None:
     home = getattr(value, "__module__", None)
     if not isinstance(home, str) or not home.startswith("olympus._src."):
         return
-    # Examples show functions of other modules again, and may be loaded before these.
-    if page.startswith(_EXAMPLES) and ".example_libraries." not in home:
-        return
     # Under another name the module does not lead to it, and a pickle would not either.
     if names.get(getattr(value, "__qualname__", "")) is value:
         with contextlib.suppress(AttributeError, TypeError):  # it may have no place
@@ -171,8 +170,6 @@ def _claim(page: str, names: Mapping[str, Any], value: Any) -> None:
             if page.startswith(_STAGED) and isinstance(value, FunctionType):
                 _add_stages(value)
 
-
-_EXAMPLES = "olympus.example_libraries"
 
 # Modules whose functions can be traced and lowered as jitted ones.
 _STAGED = ("olympus.numpy", "olympus.nn", "olympus.scipy", "olympus.image")

@@ -6,7 +6,6 @@ Names are those that the operations have in JAX, where they exist there.
 from __future__ import annotations
 
 from typing import TYPE_CHECKING as _TYPE_CHECKING
-from typing import Any as _Any
 
 import olympus as _olympus  # noqa: F401
 from olympus._src.calls import pjit as _pjit
@@ -303,15 +302,6 @@ jit_p = _pjit.pjit_p
 linear_solve_p = _linear_solve.custom_linear_solve_p
 
 _late = _Late(__name__, (), _LATE)
-
-
-def __getattr__(name: str) -> _Any:
-    return _late.load(name)
-
-
-def __dir__() -> list[str]:
-    return _late.names()
-
 
 __all__ = [
     "abs_p",

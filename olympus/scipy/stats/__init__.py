@@ -7,7 +7,6 @@ or numbers, not lists; complex numbers are refused.
 """
 
 from typing import TYPE_CHECKING as _TYPE_CHECKING
-from typing import Any as _Any
 
 import olympus as _olympus  # noqa: F401
 from olympus._src.foundation.lazy_names import Late as _Late
@@ -86,12 +85,3 @@ _LATE = {
 _PAGES = frozenset(__all__).difference(*map(str.split, _LATE.values()))
 
 _late = _Late(__name__, _PAGES, _LATE)
-
-
-def __getattr__(name: str) -> _Any:
-    """Loads a distribution at its first use: few programs have more than one."""
-    return _late.load(name)
-
-
-def __dir__() -> list[str]:
-    return _late.names()
