@@ -22,7 +22,7 @@ def make_mesh(*types):
     return olympus.make_mesh((2, 4), ("x", "y"), axis_types=types)
 
 
-def added(mesh):
+def make_adder(mesh):
     """Adds one, to an undivided array; the result is divided."""
 
     def half(c):
@@ -54,7 +54,7 @@ LOOPS = {
 @pytest.mark.parametrize("other", [AxisType.Explicit, AxisType.Auto])
 @pytest.mark.parametrize("loop", LOOPS)
 def test_a_carry_becomes_divided(loop, other, jitted):
-    f = added(make_mesh(AxisType.Explicit, other))
+    f = make_adder(make_mesh(AxisType.Explicit, other))
 
     def run(x):
         return LOOPS[loop](f, x)
@@ -66,7 +66,7 @@ def test_a_carry_becomes_divided(loop, other, jitted):
 
 @pytest.mark.parametrize("loop", ["scan", "bounded"])
 def test_gradients_of_a_carry_that_becomes_divided(loop):
-    f = added(make_mesh(AxisType.Explicit, AxisType.Explicit))
+    f = make_adder(make_mesh(AxisType.Explicit, AxisType.Explicit))
     gradient = olympus.grad(lambda x: (LOOPS[loop](f, x) * X).sum())(jnp.asarray(X))
     assert np.array_equal(gradient, X)
     tangent = olympus.jvp(lambda x: LOOPS[loop](f, x), (X,), (X,))[1]
@@ -74,7 +74,7 @@ def test_gradients_of_a_carry_that_becomes_divided(loop):
 
 
 def test_outputs_of_steps_are_divided_too():
-    f = added(make_mesh(AxisType.Explicit, AxisType.Explicit))
+    f = make_adder(make_mesh(AxisType.Explicit, AxisType.Explicit))
     last, rows = lax.scan(lambda c, _: (f(c), f(c)), X, None, length=2)
     assert olympus.typeof(rows).str_short() == "float32[2,8@x,4]"
     assert np.array_equal(rows, [X + 1, X + 2])
@@ -84,7 +84,7 @@ def test_outputs_of_steps_are_divided_too():
 @pytest.mark.parametrize("pred", [True, False])
 @pytest.mark.parametrize("swapped", [True, False])
 def test_branches_are_divided_alike(pred, swapped):
-    f = added(make_mesh(AxisType.Explicit, AxisType.Explicit))
+    f = make_adder(make_mesh(AxisType.Explicit, AxisType.Explicit))
     branches = [f, lambda c: c * 2]
     if swapped:
         branches.reverse()
@@ -95,7 +95,7 @@ def test_branches_are_divided_alike(pred, swapped):
 
 def test_under_a_set_mesh_the_types_must_be_equal():
     mesh = make_mesh(AxisType.Explicit, AxisType.Explicit)
-    f = added(mesh)
+    f = make_adder(mesh)
     with olympus.set_mesh(mesh):
         with pytest.raises(TypeError, match=r"got f32\[8@x,4\], expected f32\[8,4\]"):
             LOOPS["scan"](f, X)
@@ -106,6 +106,6 @@ def test_under_a_set_mesh_the_types_must_be_equal():
 def test_arguments_are_moved_beside_automatic_axes():
     mesh = make_mesh(AxisType.Explicit, AxisType.Auto)
     x = olympus.device_put(X, NamedSharding(mesh, P("x")))
-    out = LOOPS["scan"](added(mesh), x)
+    out = LOOPS["scan"](make_adder(mesh), x)
     assert olympus.typeof(out).str_short() == "float32[8@x,4]"
     assert np.array_equal(out, X + 2)

@@ -146,7 +146,7 @@ class FlatProgram:
         return value if value >= 0 else self.place(value)[0]
 
     def equation(self, value: int) -> ir.Eqn | None:
-        """The same, as the program has it that is written out; None of arguments."""
+        """The equation that makes a value, itself; None of arguments."""
         return None if value in self.arguments else self.eqns[self.maker(value)]
 
     def variable(self, value: int) -> ir.Var:

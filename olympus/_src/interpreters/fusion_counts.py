@@ -114,8 +114,8 @@ class Counts:
             self._closed = _find_closed(self.flat, self.n_readers)
         return Fusion(self, self._closed, sums_repeat)
 
-    def apart(self, sums_repeat: bool, closed: set[int]) -> bytearray:
-        """See `_read_apart`."""
+    def find_apart(self, sums_repeat: bool, closed: set[int]) -> bytearray:
+        """Values that are read in several fused programs; see `_read_apart`."""
         costs = self.costs(sums_repeat)
         if self._apart is None or self._apart[0] is not costs:
             apart = _read_apart(self.flat, costs, self.n_readers, closed)
@@ -245,7 +245,7 @@ class Fusion:
         self.repeated = bytearray(flat.size)
         self.sizes = [0] * flat.size
         self._rows: dict[int, tuple[int, int | None, list[int]]] = {}
-        apart = counts.apart(sums_repeat, closed)
+        apart = counts.find_apart(sums_repeat, closed)
         self._enter(counts.costs(sums_repeat), closed, apart, sums_repeat)
         self._keep_joined()
 

@@ -120,11 +120,10 @@ _EXCESS = (1 / 2, 3 / 16, 45 / 256, 525 / 2048, 33075 / 65536)
 def _excess(size: Any, zero: Any, one: Any) -> Any:
     """I0 - I1, scaled, for x >= 0; far out by its own expansion."""
     is_wide = dtypes.itemsize_bits(avals.aval_of(size).dtype) > 32
-    least = families.scalar_like(size, 2000 if is_wide else 30)
-    is_far = e.bitwise_and(
-        e.gt(size, least), e.lt(size, families.scalar_like(size, math.inf))
-    )
-    safe = e.select(is_far, size, families.full_like(size, 2000 if is_wide else 30))
+    least = families.full_like(size, 2000 if is_wide else 30)
+    is_finite = e.lt(size, families.scalar_like(size, math.inf))
+    is_far = e.bitwise_and(e.gt(size, least), is_finite)
+    safe = e.select(is_far, size, least)
     inverse = e.div(families.scalar_like(size, 1), safe)
     total = families.scalar_like(size, 0)
     for c in reversed(_EXCESS):

@@ -59,10 +59,12 @@ def divide_alike(bodies: list[inner_programs.Body]) -> list[inner_programs.Body]
     joined = [_joined_division(row) for row in rows]
     if not any(joined) or not _tells_nothing():
         return bodies
-    return [_divided(b, joined) for b in bodies]
+    return [_divide_body(b, joined) for b in bodies]
 
 
-def _divided(body: inner_programs.Body, joined: Sequence[Any]) -> inner_programs.Body:
+def _divide_body(
+    body: inner_programs.Body, joined: Sequence[Any]
+) -> inner_programs.Body:
     missing = [
         None if j is None or a.explicit is not None else j
         for j, a in zip(joined, body.out_avals, strict=False)
