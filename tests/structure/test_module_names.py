@@ -40,3 +40,18 @@ def test_names_in_help_and_pickles():
     for f in (olympus.numpy.concatenate, olympus.nn.relu, lax.cond, random.split):
         assert pickle.loads(pickle.dumps(f)) is f
     assert b"_src" not in pickle.dumps(lax.cond)
+
+
+@pytest.mark.parametrize(
+    "name", ["abs", "complex", "map", "max", "min", "pow", "slice"]
+)
+def test_functions_with_names_of_builtins(name):
+    """Their files call them `max_` and so on."""
+    f = getattr(lax, name)
+    assert (f.__name__, f.__qualname__, f.__module__) == (name, name, "olympus.lax")
+    assert pickle.loads(pickle.dumps(f)) is f
+
+
+def test_programs_show_public_names():
+    text = str(olympus.make_olympuspr(olympus.jit(lax.max))(1.0, 2.0))
+    assert "name=max\n" in text

@@ -60,7 +60,7 @@ class Late:
             # From here on it is an ordinary attribute, which a test may replace.
             page = vars(sys.modules[self._page])
             value = page.setdefault(name, getattr(home, own))
-            _claim(self._page, page, value)
+            _claim(self._page, page, name)
             page[name] = guarded(page[name])
             return page[name]
         hint = self._hint(name)
@@ -121,7 +121,7 @@ def claim(page: str) -> None:
     public = names.get("__all__") or [n for n in names if not n.startswith("_")]
     for name in public:
         if name in names:
-            _claim(page, names, names[name])
+            _claim(page, names, name)
             names[name] = guarded(names[name])
 
 
@@ -158,10 +158,14 @@ def guard_methods(cls: type) -> type:
     return cls
 
 
-def _claim(page: str, names: Mapping[str, Any], value: Any) -> None:
+def _claim(page: str, names: Mapping[str, Any], name: str) -> None:
+    value = names[name]
     home = getattr(value, "__module__", None)
     if not isinstance(home, str) or not home.startswith("olympus._src."):
         return
+    if getattr(value, "__qualname__", "") == f"{name}_":
+        # In its file it has an underscore, so as not to hide one of Python's own.
+        value.__name__ = value.__qualname__ = name
     # Under another name the module does not lead to it, and a pickle would not either.
     if names.get(getattr(value, "__qualname__", "")) is value:
         with contextlib.suppress(AttributeError, TypeError):  # it may have no place
