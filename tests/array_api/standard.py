@@ -1,6 +1,6 @@
-"""The array API standard, 2024.12: names, signatures, dtypes.
+"""The array API standard, 2025.12: names, signatures, dtypes.
 
-Source: data-apis.org/array-api/2024.12, the pages of its functions and of the array
+Source: data-apis.org/array-api/2025.12, the pages of its functions and of the array
 object. Only facts are here, and in the fields `standard` of `tests/public_functions`:
 how each function is called, and which dtypes it maps to which.
 """
@@ -117,7 +117,7 @@ def function(entry: Entry) -> Function:
     return Function(name, signature(parameters), takes, gives)
 
 
-FUNCTION_COUNT = 171  # functions have a page in the standard
+FUNCTION_COUNT = 175  # functions have a page in the standard
 FUNCTIONS = [function(e) for e in table.ENTRIES if e.standard is not None]
 ELEMENTWISE = [f for f in FUNCTIONS if f.is_elementwise]
 REDUCTIONS = [f for f in FUNCTIONS if f.takes and not f.is_elementwise]

@@ -24,7 +24,6 @@ OTHER_DEFAULTS = {
     ("matmul", "axis"),
     ("std", "correction"),
     ("var", "correction"),
-    ("expand_dims", "axis"),
     ("__setitem__", "value"),
 }
 
@@ -88,8 +87,11 @@ def test_arrays_have_the_operators_and_attributes():
 def test_constants_and_version():
     for name in standard.CONSTANTS:
         assert getattr(jnp, name) is None or isinstance(getattr(jnp, name), float)
-    assert jnp.__array_api_version__ == "2024.12"
-    assert jnp.ones(1).__array_namespace__(api_version="2024.12") is jnp
+    assert jnp.__array_api_version__ == "2025.12"
+    for version in ("2021.12", "2024.12", "2025.12", None):
+        assert jnp.ones(1).__array_namespace__(api_version=version) is jnp
+    with pytest.raises(ValueError, match=r"at most '2025\.12', got '2090\.12'"):
+        jnp.ones(1).__array_namespace__(api_version="2090.12")
 
 
 # -- dtypes ----------------------------------------------------------------------------

@@ -1,7 +1,7 @@
 """Functions of the array API standard against NumPy's, which follow it too.
 
 Drawn by hypothesis. NumPy is the oracle: from version 2.3 on it has the standard
-2024.12.
+2025.12.
 """
 
 from __future__ import annotations
@@ -66,7 +66,10 @@ def test_shapes(x, data):
     order = draw(st.permutations(range(x.ndim)))
     spare = (2, *x.shape)
     same(jnp.expand_dims(x, axis=place), np.expand_dims(x, axis=place))
+    same(jnp.expand_dims(x, axis=(0, -1)), np.expand_dims(x, axis=(0, -1)))
     same(jnp.permute_dims(x, tuple(order)), np.permute_dims(x, tuple(order)))
+    backwards = tuple(place - x.ndim for place in order)
+    same(jnp.permute_dims(x, backwards), np.permute_dims(x, tuple(order)))
     same(jnp.moveaxis(x, range(x.ndim), order), np.moveaxis(x, range(x.ndim), order))
     same(jnp.reshape(x, (x.size, 1)), np.reshape(x, (x.size, 1)))
     same(jnp.broadcast_to(x, spare), np.broadcast_to(x, spare))

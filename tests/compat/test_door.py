@@ -707,3 +707,18 @@ def test_pickles_of_arrays_that_jax_wrote_are_read():
         "Array(1., dtype=float32, weak_type=True), Array([1, 1], dtype=bfloat16)]"
     )
     assert out.splitlines() == [f"{text} True", text]
+
+
+def test_what_the_standard_of_arrays_asks_a_namespace():
+    """Libraries of any array look for these names, and import another module without."""
+    out, _ = fresh.run(
+        """
+        import olympus.compat.jax as door
+        door.install()
+        import jax.numpy as jnp
+        print(jnp.__array_api_version__, hasattr(jnp, "__array_namespace_info__"))
+        print(jnp.ones(1).__array_namespace__(api_version="2025.12") is jnp)
+        print("__array_api_version__" in dir(jnp), hasattr(jnp, "__path_info__"))
+        """
+    )
+    assert out == "2025.12 True\nTrue\nTrue False\n"

@@ -304,6 +304,7 @@ ENTRIES = [
         scale=lambda _: 30.0,
         smooth=OWN_TESTS,
         types="s",
+        standard="x, /",
     ),
     *entry(
         "eigvals",
@@ -313,6 +314,7 @@ ENTRIES = [
         scale=lambda _: 30.0,
         smooth=(REGULAR,),
         types="s",
+        standard="x, /",
     ),
     *entry(
         "svd",

@@ -329,7 +329,7 @@ ENTRIES = [
         draw_widened,
         smooth=(lambda x: jnp.expand_dims(x, 1), M),
         types="v, axis=0; m, 1",
-        standard="x, /, *, axis=0",
+        standard="x, /, axis",
     ),
     *entry("squeeze", squeezed, smooth=(M,), types="v", standard="x, /, axis"),
     *entry(
@@ -352,6 +352,7 @@ ENTRIES = [
         jit=False,
         smooth=DISCRETE,
         types="(2, 1), (3,)",
+        standard="*shapes",
     ),
     *entry("atleast_1d atleast_2d", any_of_them, smooth=(X,), types="v; a"),
     *entry("atleast_3d", any_of_them, smooth=(X,), types="v"),

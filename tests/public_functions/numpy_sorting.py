@@ -356,5 +356,6 @@ ENTRIES = [
         prepare=in_common_dtype,
         smooth=DISCRETE,
         types="v, w",
+        standard="x1, x2, /, *, invert=False",
     ),
 ]

@@ -139,7 +139,8 @@ def _fill(module: ModuleType) -> None:
     def get(name: str) -> Any:
         if name == "__all__":
             return sources.list_names(fullname)
-        if name.startswith("__") and name.endswith("__"):
+        is_dunder = name.startswith("__") and name.endswith("__")
+        if is_dunder and not sources.lists(fullname, name):
             value = _dunder(fullname, name)
         else:
             value = _read(fullname, name)

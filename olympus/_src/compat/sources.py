@@ -266,3 +266,9 @@ def list_names(module: str) -> list[str]:
         public = getattr(loaded, "__all__", None) or dir(loaded)
         listed.update(names.to_jax(n) for n in public if not n.startswith("_"))
     return sorted(listed)
+
+
+def lists(module: str, name: str) -> bool:
+    """Whether a name is in the `__all__` of what stands for one of JAX's modules."""
+    loaded = map(importlib.import_module, own_modules(module))
+    return any(name in getattr(own, "__all__", ()) for own in loaded)

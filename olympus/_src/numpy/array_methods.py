@@ -31,6 +31,7 @@ from olympus._src.numpy import (
     indexing,
     logic,
     manipulation,
+    namespace,
     reductions,
     row_iteration,
     searching,
@@ -328,13 +329,17 @@ def _take(
     )
 
 
+# Versions of the array API standard; each has all of those before it.
+_STANDARDS = ("2021.12", "2022.12", "2023.12", "2024.12", namespace.API_VERSION)
+
+
 def _array_namespace(self: Any, *, api_version: str | None = None) -> Any:
     """The module whose functions take such arrays."""
     del self
-    if api_version not in (None, "2021.12", "2022.12", "2023.12", "2024.12"):
+    if api_version is not None and api_version not in _STANDARDS:
         raise ValueError(
-            f"Array.__array_namespace__: api_version must be at most '2024.12', got "
-            f"{api_version!r}"
+            f"Array.__array_namespace__: api_version must be at most "
+            f"{_STANDARDS[-1]!r}, got {api_version!r}"
         )
     return importlib.import_module(f"{vocabulary.name()}.numpy")
 

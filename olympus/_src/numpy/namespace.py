@@ -1,6 +1,6 @@
 """What the array API standard asks of a namespace: its version, and what it can do.
 
-Source: the Python array API standard, 2024.12, section "Inspection".
+Source: the Python array API standard, 2025.12, section "Inspection".
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from olympus._src.api import placement
 from olympus._src.core import dtypes
 from olympus._src.numpy import dtype_functions
 
-API_VERSION = "2024.12"
+API_VERSION = "2025.12"
 
 # The standard's dtypes; the ones of 64 bits count where they are on.
 _DTYPES = (
