@@ -317,6 +317,15 @@ def _gamma_curvature(a: Any, x: Any) -> Any:
 @terms.wide
 def _gamma_density(a: Any, x: Any) -> Any:
     """The derivative of the lower function in x."""
+    is_zero = e.eq(x, terms.number(x, 0))
+    # A power, unlike its logarithm, has derivatives at 0.
+    power = e.pow_(e.select(is_zero, x, terms.like(x, 1)), e.sub(a, terms.number(a, 1)))
+    at_zero = e.mul(power, e.exp(e.sub(e.neg(x), special.lgamma(a))))
+    elsewhere = _positive_density(a, e.select(is_zero, terms.like(x, 1), x))
+    return e.select(is_zero, at_zero, elsewhere)
+
+
+def _positive_density(a: Any, x: Any) -> Any:
     power = terms.times_log(e.sub(a, terms.number(a, 1)), e.log(x))
     plain = e.exp(e.sub(e.sub(power, x), special.lgamma(a)))
     inside = e.bitwise_and(
