@@ -53,8 +53,8 @@ def _distance(u: Any, near: Any, far: Any) -> Any:
     half, two = _number(u, 0.5), _number(u, 2)
     first = _mills_ratio(near)
     gap = ew.mul(half, ew.mul(ew.sub(far, near), ew.add(far, near)))
-    log_rest = ew.sub(ew.log(ew.div(_mills_ratio(far), first)), gap)
-    log_tail = ew.log1p(ew.mul(u, ew.expm1(log_rest)))
+    log_quotient = ew.sub(ew.log(ew.div(_mills_ratio(far), first)), gap)
+    log_tail = ew.log1p(ew.mul(u, ew.expm1(log_quotient)))
     square = ew.sub(ew.mul(near, near), ew.mul(two, log_tail))
     distance = ew.div(ew.mul(_number(u, -2), log_tail), ew.add(near, ew.sqrt(square)))
     for _ in range(_STEPS):
