@@ -85,3 +85,26 @@ def test_incomplete_gamma_functions_of_large_shapes(f, args, wanted, units):
     if wanted > 1e-30:
         wide = np.spacing(np.float32(wanted)).astype(np.float64)
         assert abs(np.float64(small) - wanted) <= 10 * wide
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize(
+    ("f", "a", "x", "wanted"),
+    [
+        # From 50 digits of mpmath.
+        (special.gammaincc, 2.0**-80, 0.25, 8.6381034923766084e-25),
+        (special.gammaincc, 2.0**-27, 0.5, 4.1706383001954152e-9),
+        (special.gammaincc, 2.0**-10, 2.0**-20, 0.012891314530522348),
+        (special.gammaincc, 2.0**-7, 0.96875, 0.0018207116703820907),
+        (special.gammaincc, 0.375, 0.875, 0.13196437868306831),
+        (special.gammaincc, 0.125, 1.25, 0.021003360481341208),
+        (special.gammaincc, 8.0, 64.0, 1.5681496687501501e-19),
+        (special.gammainc, 4.0, 2.0**-24, 5.2590724507012901e-31),
+        (special.gammainc, 15.0, 0.125, 1.9331628531601311e-26),
+        (special.gammainc, 125.0, 31.625, 4.1649737453146525e-36),
+    ],
+)
+def test_small_results_of_incomplete_gamma_functions(f, a, x, wanted, dtype):
+    with olympus.enable_x64(True):
+        out = np.float64(f(dtype(a), dtype(x)))
+    assert abs(out - wanted) <= 12 * np.float64(np.spacing(dtype(wanted)))

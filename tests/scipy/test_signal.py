@@ -55,6 +55,12 @@ def test_matrices_as_scipy(mode):
     )
 
 
+@pytest.mark.parametrize("mode", MODES)
+def test_correlation_with_a_larger_complex_matrix_as_scipy(mode):
+    one, other = SMALL * (1 + 2j), WIDE * (2 - 1j)
+    close(signal.correlate2d(one, other, mode), reference.correlate2d(one, other, mode))
+
+
 def test_dtypes_and_shapes_of_jax():
     # jax 0.10.2: integers become floats; scalars multiply.
     with olympus.enable_x64(False):

@@ -393,3 +393,15 @@ def test_slopes_of_scaled_bessel_functions_far_out(dtype):
 def test_slope_of_digamma_at_infinity():
     assert olympus.grad(special.digamma)(np.float32(np.inf)) == 0
     assert olympus.grad(special.digamma)(np.float32(3e38)) < 1e-30
+
+
+@pytest.mark.parametrize(
+    ("a", "curvature"), [(0.5, -np.inf), (1, -1), (1.5, np.inf), (2, 1), (3, 0), (4, 0)]
+)
+def test_curvature_of_the_incomplete_gamma_function_at_zero(a, curvature):
+    with olympus.enable_x64(True):
+        density = olympus.grad(special.gammainc, 1)
+        out = olympus.grad(density, 1)(float(a), 0.0)
+        upper = olympus.grad(olympus.grad(special.gammaincc, 1), 1)(float(a), 0.0)
+    assert out == curvature
+    assert upper == -curvature

@@ -289,3 +289,15 @@ def test_softmax_is_over_all_axes():
 def test_refusals(call, kind, message):
     with pytest.raises(kind, match=message):
         call()
+
+
+@pytest.mark.parametrize("dtype", [np.float16, np.float32, np.float64])
+def test_owens_t_far_out_is_zero(dtype):
+    large = np.finfo(dtype).max
+    with olympus.enable_x64(True):
+        far = special.owens_t(np.array([large, -large, 200], dtype), dtype(0.75))
+        steep = special.owens_t(dtype(1), np.array([large, np.inf], dtype))
+        slope = olympus.grad(special.owens_t)(dtype(large), dtype(0.75))
+    np.testing.assert_array_equal(far, 0)
+    np.testing.assert_allclose(steep, 0.07932763, rtol=1e-3)
+    assert slope == 0

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ml_dtypes
 import numpy as np
 import pytest
 from scipy import special as scipy_special
@@ -130,3 +131,14 @@ def test_squares_beyond_half_precision(name):
     out = getattr(stats, name).logpdf(x, *shape)
     wanted = getattr(reference, name).logpdf(x.astype(float), *shape)
     np.testing.assert_allclose(out.astype(float), wanted, 1e-3)
+
+
+@pytest.mark.parametrize("dtype", [np.float16, ml_dtypes.bfloat16])
+@pytest.mark.parametrize("name", ["norm", "cauchy", "logistic", "laplace", "gumbel_r"])
+def test_densities_of_short_floats_are_rounded_once(name, dtype):
+    x = np.linspace(-2, 4, 300).astype(dtype)
+    density = getattr(stats, name).pdf(x)
+    wanted = getattr(reference, name).pdf(x.astype(np.float64))
+    assert density.dtype == dtype
+    gap = abs(np.asarray(density, np.float64) - wanted)
+    assert (gap <= 0.51 * np.spacing(wanted.astype(dtype)).astype(np.float64)).all()

@@ -86,6 +86,14 @@ def divide_exactly(n: Any, d: Any) -> tuple[Any, Any]:
     return q, e.div(e.sub(e.sub(n, e.mul(q, d)), product_tail(q, d)), n)
 
 
+def subtract_exactly(x: Any, y: Any) -> tuple[Any, Any]:
+    """`x - y` rounded, and what it lacks (D. E. Knuth, 1969)."""
+    difference = e.sub(x, y)
+    part = e.sub(difference, x)
+    lack = e.sub(e.sub(x, e.sub(difference, part)), e.add(y, part))
+    return difference, lack
+
+
 def product_tail(x: Any, y: Any) -> Any:
     """What rounding takes from x * y."""
     (xh, xl), (yh, yl) = _halves(x), _halves(y)

@@ -2,9 +2,10 @@
 
 The regularized gamma function is a series where x is below max(a, 1), and one minus a
 continued fraction elsewhere (Abramowitz, Stegun 6.5.29 and 6.5.31), but for another
-expansion where a is large and x near it. Fractions are evaluated by Lentz's method
-(Thompson, Barnett 1986). The derivatives in the parameters carry tangents through the
-same loops.
+expansion where a is large and x near it. Where a and x are small the upper function is
+not what the lower one leaves of 1, but follows from the other series of 6.5.29.
+Fractions are evaluated by Steed's method (Barnett, Feng, Steed, Goldfarb 1974). The
+derivatives in the parameters carry tangents through the same loops.
 """
 
 from __future__ import annotations
@@ -13,14 +14,14 @@ from typing import Any
 
 import numpy as np
 
-from olympus._src.core import avals, dtypes
+from olympus._src.core import avals
 from olympus._src.core.array_type import Array, ArrayLike
 from olympus._src.core.symbolic_values import Zero
 from olympus._src.interpreters import ad
 from olympus._src.lax import elementwise as e
 from olympus._src.lax import special
 from olympus._src.numerics import gamma_terms as terms
-from olympus._src.numerics import igamma_expansion
+from olympus._src.numerics import igamma_expansion, log_gamma
 from olympus._src.numerics.converging_loop import Loop
 
 
@@ -33,22 +34,31 @@ def _series_step(n: Any, state: Any, operands: Any) -> Any:
     return (term, total), e.gt(term, e.mul(total, terms.epsilon(total)))
 
 
+def _complement_step(n: Any, state: Any, operands: Any) -> Any:
+    """The same, or where shapes are small (-x)^n / n!, whose sum has a + n below."""
+    term, total = state
+    a, x, is_small = operands
+    is_small = e.gt(is_small, terms.number(x, 0))
+    divisor = e.add(e.select(is_small, terms.like(a, 0), a), n)
+    term = e.mul(term, e.div(e.select(is_small, e.neg(x), x), divisor))
+    change = e.div(term, e.select(is_small, e.add(a, n), terms.like(a, 1)))
+    total = e.add(total, change)
+    bound = e.mul(e.abs_(total), terms.epsilon(total))
+    return (term, total), e.gt(e.abs_(change), bound)
+
+
 def _fraction_step(n: Any, state: Any, operands: Any) -> Any:
-    """Lentz's method for 1 / (x+1-a - 1(1-a) / (x+3-a - ...))."""
-    c, d, h = state
+    """Steed's method for 1 / (x+1-a - 1(1-a) / (x+3-a - ...))."""
+    d, change, total = state
     a, x = operands
-    tiny = terms.number(x, float(dtypes.finfo(avals.aval_of(x).dtype).tiny) * 1e3)
     numerator = e.mul(n, e.sub(a, n))
     b = e.add(e.sub(x, a), e.add(e.mul(n, terms.number(x, 2)), terms.number(x, 1)))
-
-    def nonzero(v: Any) -> Any:
-        return e.select(e.lt(e.abs_(v), tiny), tiny, v)
-
-    d = e.div(terms.number(x, 1), nonzero(e.add(e.mul(numerator, d), b)))
-    c = nonzero(e.add(b, e.div(numerator, c)))
-    factor = e.mul(c, d)
-    change = e.abs_(e.sub(factor, terms.number(x, 1)))
-    return (c, d, e.mul(h, factor)), e.gt(change, terms.epsilon(x))
+    next_d = e.div(terms.number(x, 1), e.add(e.mul(numerator, d), b))
+    # `b * next_d - 1`, without what cancels.
+    change = e.neg(e.mul(change, e.mul(e.mul(numerator, d), next_d)))
+    total = e.add(total, change)
+    bound = e.mul(e.abs_(total), terms.epsilon(x))
+    return (next_d, change, total), e.gt(e.abs_(change), bound)
 
 
 def _log_scale(a: Any, x: Any) -> Any:
@@ -79,41 +89,66 @@ def log_scale_of_large(a: Any, x: Any) -> Any:
 
 
 def _scale(a: Any, x: Any) -> Any:
-    """x^a exp(-x) / Gamma(a+1); for large a by powers.
+    """x^a exp(-x) / Gamma(a+1), by powers.
 
-    The exponential of its logarithm loses as many digits as a has: the powers are
-    (x/a)^a exp(a-x), halved so that neither leaves the range of floats alone, over what
-    Stirling's formula leaves of the gamma function.
+    The exponential of its logarithm loses as many digits as that has: the powers are
+    x^a exp(-x), or, where Stirling's series holds, (x/a)^a exp(a-x). Of these a root is
+    taken, so that neither leaves the range of floats alone.
     """
-    one, half = terms.number(a, 1), terms.number(a, 0.5)
-    ratio, change = terms.divide_exactly(x, a)
-    double = dtypes.itemsize_bits(avals.aval_of(a).dtype) == 64
-    limit = terms.number(a, 1200 if double else 150)
-    fits = e.bitwise_and(
-        e.lt(e.abs_(e.mul(a, e.log(ratio))), limit), e.lt(e.abs_(e.sub(a, x)), limit)
+    is_double = terms.is_double(a)
+    least, count = (8, 9) if is_double else (3, 5)
+    is_large = e.gt(a, terms.number(a, least))
+    safe = e.select(is_large, a, terms.like(a, least))
+    ratio, change = terms.divide_exactly(x, safe)
+    base, shift = e.select(is_large, ratio, x), e.select(is_large, a, terms.like(a, 0))
+    exponent, rounding = terms.subtract_exactly(shift, x)
+    size = e.max_(e.abs_(e.mul(a, e.log(base))), e.abs_(exponent))
+    limit = 1400 if is_double else 172
+    fits = e.lt(size, terms.number(a, 4 * limit))
+    root = _root_of_powers(a, base, exponent, e.gt(size, terms.number(a, limit)))
+    half, one = terms.number(a, 0.5), terms.number(a, 1)
+    missing = e.mul(half, e.add(e.mul(safe, change), rounding))
+    missing = e.select(e.bitwise_and(fits, is_large), missing, terms.like(a, 0))
+    root = e.add(root, e.mul(root, missing))
+    log_left = e.select(
+        is_large, terms.stirling(safe, count), special.lgamma(e.add(a, one))
     )
-    is_large = e.gt(a, terms.number(a, 20))
-    fits = e.bitwise_and(fits, is_large)
-    safe = e.select(is_large, a, terms.like(a, 20))
-    ratio = e.select(fits, ratio, terms.like(a, 1))
-    difference = e.select(fits, e.sub(a, x), terms.like(a, 0))
-    correction = e.add(
-        one, e.mul(e.mul(half, safe), e.select(fits, change, terms.like(a, 0)))
-    )
-    root = e.mul(e.pow_(ratio, e.mul(half, safe)), e.exp(e.mul(half, difference)))
-    root = e.mul(root, correction)
-    left = e.exp(e.neg(terms.stirling(safe)))
-    left = e.mul(left, e.rsqrt(e.mul(safe, terms.number(a, 2 * np.pi))))
+    width = e.rsqrt(e.mul(safe, terms.number(a, 2 * np.pi)))
+    left = e.mul(e.exp(e.neg(log_left)), e.select(is_large, width, terms.like(a, 1)))
     by_powers = e.mul(e.mul(root, left), root)
     gap = e.div(e.sub(x, safe), safe)
     by_distance = e.mul(e.exp(e.mul(safe, terms.log1p_without_lead(gap))), left)
-    plain = e.select(is_large, by_distance, e.exp(_log_scale(a, x)))
-    return e.select(fits, by_powers, plain)
+    return e.select(fits, by_powers, by_distance)
+
+
+def _root_of_powers(a: Any, base: Any, exponent: Any, is_far: Any) -> Any:
+    """The square root of `base^a exp(exponent)`, by the eighth one where it is far."""
+    part = e.select(is_far, terms.like(a, 0.125), terms.like(a, 0.5))
+    root = e.mul(e.pow_(base, e.mul(part, a)), e.exp(e.mul(part, exponent)))
+    square = e.mul(root, root)
+    return e.select(is_far, e.mul(square, square), root)
 
 
 def _series(a: Any, x: Any) -> Any:
     _, total = _SERIES(a, x)
     return e.mul(total, _scale(a, x))
+
+
+def _complement(a: Any, x: Any, is_small: Any) -> Any:
+    """What the series leaves of 1.
+
+    Of a small shape that is the product of a with a number. There the lower function is
+    x^a / Gamma(a+1) times 1 + a sum((-x)^n / (n! (a+n))).
+    """
+    one = terms.number(x, 1)
+    _, total = _COMPLEMENT(a, x, e.convert(is_small, avals.aval_of(a).dtype))
+    small = e.select(is_small, a, terms.like(a, 0.5))
+    lead = e.sub(e.mul(small, e.log(x)), log_gamma.lgamma1p(small))
+    product = e.mul(e.exp(lead), e.mul(small, total))
+    by_product = e.neg(e.add(e.expm1(lead), product))
+    difference = e.sub(one, e.mul(total, _scale(a, x)))
+    out = e.select(is_small, by_product, difference)
+    return e.max_(out, terms.number(x, 0))
 
 
 def _fraction(a: Any, x: Any) -> Any:
@@ -122,21 +157,20 @@ def _fraction(a: Any, x: Any) -> Any:
 
 
 def _fraction_start(a: Any, x: Any) -> tuple[Any, Any, Any]:
-    b = e.add(e.sub(x, a), terms.number(x, 1))
-    safe = e.select(e.eq(b, terms.number(b, 0)), terms.epsilon(b), b)
-    d = e.div(terms.number(x, 1), safe)
-    return (
-        terms.like(x, 1 / float(dtypes.finfo(avals.aval_of(x).dtype).tiny) / 1e3),
-        d,
-        d,
-    )
+    d = e.div(terms.number(x, 1), e.add(e.sub(x, a), terms.number(x, 1)))
+    return d, d, d
 
 
 def _series_start(a: Any, x: Any) -> tuple[Any, Any]:
     return terms.like(x, 1), terms.like(x, 1)
 
 
+def _complement_start(a: Any, x: Any, is_small: Any) -> tuple[Any, Any]:
+    return terms.like(x, 1), e.sub(terms.like(x, 1), is_small)
+
+
 _SERIES = Loop(_series_start, _series_step, 2)
+_COMPLEMENT = Loop(_complement_start, _complement_step, 2)
 _FRACTION = Loop(_fraction_start, _fraction_step, 3)
 
 
@@ -214,8 +248,9 @@ class _Regions:
 def _lower_gamma(a: Any, x: Any) -> Any:
     regions = _Regions(a, x)
     sa, sx, fa, fx = regions.split()
-    complement = e.sub(terms.number(x, 1), _fraction(fa, fx))
-    inner = e.select(regions.by_series, _series(sa, sx), complement)
+    one = terms.number(x, 1)
+    by_series = e.min_(_series(sa, sx), one)
+    inner = e.select(regions.by_series, by_series, e.sub(one, _fraction(fa, fx)))
     lower, _ = igamma_expansion.lower_and_upper(*regions.near_large())
     inner = e.select(regions.is_central, lower, inner)
     return regions.join_ends(inner, 0, 1, 1)
@@ -225,8 +260,7 @@ def _lower_gamma(a: Any, x: Any) -> Any:
 def _upper_gamma(a: Any, x: Any) -> Any:
     regions = _Regions(a, x)
     sa, sx, fa, fx = regions.split()
-    complement = e.sub(terms.number(x, 1), _series(sa, sx))
-    complement = e.max_(complement, terms.number(x, 0))
+    complement = _complement(sa, sx, e.lt(sa, terms.number(sa, 0.5)))
     inner = e.select(regions.by_series, complement, _fraction(fa, fx))
     _, upper = igamma_expansion.lower_and_upper(*regions.near_large())
     inner = e.select(regions.is_central, upper, inner)
@@ -283,6 +317,15 @@ def _gamma_curvature(a: Any, x: Any) -> Any:
 @terms.wide
 def _gamma_density(a: Any, x: Any) -> Any:
     """The derivative of the lower function in x."""
+    is_zero = e.eq(x, terms.number(x, 0))
+    # A power, unlike its logarithm, has derivatives at 0.
+    power = e.pow_(e.select(is_zero, x, terms.like(x, 1)), e.sub(a, terms.number(a, 1)))
+    at_zero = e.mul(power, e.exp(e.sub(e.neg(x), special.lgamma(a))))
+    elsewhere = _positive_density(a, e.select(is_zero, terms.like(x, 1), x))
+    return e.select(is_zero, at_zero, elsewhere)
+
+
+def _positive_density(a: Any, x: Any) -> Any:
     power = terms.times_log(e.sub(a, terms.number(a, 1)), e.log(x))
     plain = e.exp(e.sub(e.sub(power, x), special.lgamma(a)))
     inside = e.bitwise_and(

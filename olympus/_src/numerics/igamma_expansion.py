@@ -12,13 +12,13 @@ from typing import Any
 
 import numpy as np
 
-from olympus._src.core import avals
+from olympus._src.core import avals, dtypes
 from olympus._src.interpreters import ad
 from olympus._src.lax import elementwise as e
 from olympus._src.lax import families, special
 
 # From here on three powers of 1/a suffice, and elsewhere some hundred steps do.
-_LEAST, _WIDTH = 5e4, 0.1
+_LEAST_SINGLE, _LEAST_DOUBLE, _WIDTH = 1e3, 5e4, 0.1
 
 # With mu = x/a - 1, and eta of mu's sign so that eta^2 / 2 = mu - log(1 + mu): the
 # series in eta of C_0 = 1/mu - 1/eta, and of C_k = (C_(k-1)' + g_k eta/mu) / eta, where
@@ -49,7 +49,8 @@ _STIRLING = (1.0, 1 / 12, 1 / 288, -139 / 51840)
 
 def is_central(a: Any, x: Any) -> Any:
     """Where the expansion is used."""
-    is_large = e.ge(a, _number(a, _LEAST))
+    is_double = dtypes.itemsize_bits(avals.aval_of(a).dtype) == 64
+    is_large = e.ge(a, _number(a, _LEAST_DOUBLE if is_double else _LEAST_SINGLE))
     is_near = e.lt(e.abs_(e.sub(x, a)), e.mul(a, _number(a, _WIDTH)))
     return e.bitwise_and(is_large, is_near)
 

@@ -63,6 +63,11 @@ def log_gamma(x: Any) -> Any:
     return e.select(e.eq(size, endless), _filled(x, np.inf), out)
 
 
+def lgamma1p(z: Any) -> Any:
+    """`log(gamma(1 + z))` of an array of at most 1/2 in size, of which 1 + z rounds."""
+    return e.sub(_series(z, 27 if terms.is_double(z) else 12), e.log1p(z))
+
+
 def _positive(x: Any, size: Any, is_small: Any) -> Any:
     """The function from -0.5 on; `size` is `abs(x)`, and below 0.5 where `is_small`."""
     is_double = dtypes.itemsize_bits(avals.aval_of(x).dtype) == 64

@@ -21,7 +21,7 @@ from olympus._src.foundation import config
 from olympus._src.lax import concatenation, reductions, sizes, special
 from olympus._src.lax import elementwise as ew
 from olympus._src.numpy import promotion
-from olympus._src.random import arguments, keys
+from olympus._src.random import arguments, keys, normal_tails
 from olympus._src.random.arguments import (
     as_dtype,
     broadcast_parameter,
@@ -124,24 +124,31 @@ def truncated_normal(
     key = keys.single_key("truncated_normal", key)
     dtype = arguments.float_dtype("truncated_normal", dtype)
     shape = arguments.result_shape("truncated_normal", shape, lower, upper)
-    return _truncated_normal(key, lower, upper, shape=shape, dtype=dtype)
+    may_be_far = normal_tails.may_be_far(lower, upper)
+    return _truncated_normal(
+        key, lower, upper, shape=shape, dtype=dtype, may_be_far=may_be_far
+    )
 
 
 @one_program
 def _truncated_normal(
-    key: Any, lower: Any, upper: Any, *, shape: Any, dtype: Any
+    key: Any, lower: Any, upper: Any, *, shape: Any, dtype: Any, may_be_far: bool
 ) -> Any:
-    return draw_truncated_normal(key, lower, upper, shape, dtype)
+    return draw_truncated_normal(key, lower, upper, shape, dtype, may_be_far)
 
 
 def draw_truncated_normal(
-    key: Any, lower: Any, upper: Any, shape: Any, dtype: Any
+    key: Any, lower: Any, upper: Any, shape: Any, dtype: Any, may_be_far: bool = False
 ) -> Any:
-    """Normal numbers between two bounds."""
+    """Normal numbers between two bounds, exact far out where those `may_be_far`."""
     lower, upper = (spread(as_dtype(x, dtype), shape) for x in (lower, upper))
     root = number(math.sqrt(2), dtype)
     low, high = (special.erf(ew.div(x, root)) for x in (lower, upper))
     out = ew.mul(root, special.erf_inv(draw_uniform(key, shape, dtype, low, high)))
+    if may_be_far:
+        u = draw_uniform(key, shape, dtype, 0.0, 1.0)
+        tail = normal_tails.far_normal(u, lower, upper)
+        out = ew.select(normal_tails.is_far(lower, upper), tail, out)
     # Rounding must not carry a number to a bound or beyond.
     inside = ew.nextafter(lower, _like(lower, np.inf))
     below = ew.nextafter(upper, _like(upper, -np.inf))

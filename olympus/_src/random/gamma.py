@@ -9,7 +9,7 @@ import numpy as np
 
 from olympus._src.control_flow import scan as scans
 from olympus._src.control_flow import while_loop as loops
-from olympus._src.core import avals
+from olympus._src.core import avals, dtypes
 from olympus._src.core.array_type import (
     Array,
     ArrayLike,
@@ -591,8 +591,13 @@ def _t(key: Any, df: Any, *, shape: Any, dtype: Any) -> Any:
     normal_key, gamma_key = split_in(key, 2)
     half = ew.div(as_dtype(df, dtype), number(2, dtype))
     x = draw_normal(normal_key, shape, dtype)
-    g = draw_gamma(gamma_key, half, shape, dtype)
-    return ew.mul(x, ew.sqrt(ew.div(spread(half, shape), g)))
+    if dtypes.itemsize_bits(dtype) < 32:  # whose logarithms have too few digits
+        g = draw_gamma(gamma_key, half, shape, dtype)
+        return ew.mul(x, ew.sqrt(ew.div(spread(half, shape), g)))
+    # Gamma numbers of small parameters vanish, and their logarithms do not.
+    log = draw_gamma(gamma_key, half, shape, dtype, log_space=True)
+    root = ew.sqrt(spread(half, shape))
+    return ew.mul(x, ew.mul(root, ew.exp(ew.mul(number(-0.5, dtype), log))))
 
 
 @promotion.divides_result("random.generalized_normal")

@@ -134,7 +134,13 @@ def _convolve(
     in1: Any, in2: Any, *, name: str, mode: str, precision: Any, turned: bool
 ) -> Any:
     in1, in2 = _promote_and_turn(in1, in2, turned)
-    return _direct(name, in1, in2, mode, precision)
+    out = _direct(name, in1, in2, mode, precision)
+    # SciPy's correlate2d conjugates the smaller one of those that it exchanges.
+    if name != "correlate2d" or mode != "valid":
+        return out
+    pairs = list(zip(aval_of(in1).shape, aval_of(in2).shape, strict=True))
+    is_exchanged = _check_nested(name, pairs)
+    return matrices.conjugate_if_complex(out) if is_exchanged else out
 
 
 @promotion.program(2, name="fftconvolve")
@@ -307,11 +313,11 @@ def correlate2d(
     """The cross-correlation of two matrices.
 
     Differs from SciPy: integers give floats; beyond the matrices there are zeros, and
-    no other `boundary` or `fillvalue`; the second is conjugated even where the mode is
-    "valid" and it is the larger, as in `correlate`.
+    no other `boundary` or `fillvalue`.
 
     Args:
-      in1, in2: matrices; the second is conjugated.
+      in1, in2: matrices; the second is conjugated, or the first where the mode is
+        "valid" and it is the smaller.
       mode: as in `correlate`.
       boundary, fillvalue: "fill" and 0: there are zeros around the matrices.
       precision: how exactly products are summed, see `lax.Precision`.

@@ -15,6 +15,7 @@ from olympus._src.scipy.special.arguments import (
     floats,
     inexact,
     polynomial,
+    wide,
 )
 
 exp, log, log1p = elementary.exp, elementary.log, elementary.log1p
@@ -139,7 +140,7 @@ def rel_entr(p: ArrayLike, q: ArrayLike) -> Array:
       Array([0., 0.], dtype=float32)
     """
     p, q = floats("rel_entr", p, q)
-    return strong_with_axes(_rel_entr(p, q))
+    return strong_with_axes(wide(_rel_entr)(p, q))
 
 
 # atanh(v) = v + v^3 (1/3 + v^2/5 + ...), highest power first; up to v = 1/3.

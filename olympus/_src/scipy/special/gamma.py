@@ -95,9 +95,13 @@ def positive_gamma(x: Any) -> Any:
     total: Any = 0.99999999999999709182
     for i, c in enumerate(_LANCZOS):
         total = total + c / (x + (i + 1))
-    # The power is taken in two halves: it overflows where the function does not.
-    half = elementary.exp(-shifted / 2) * arithmetic.power(shifted, x / 2 + 0.25)
-    return half * (math.sqrt(2 * math.pi) * total / x) * half
+    lack = gamma_terms.subtract_exactly(x, gamma_terms.like(x, -_SHIFT))[1]
+    total = total * (1 - (_SHIFT - 0.5) * lack / shifted)
+    # The power is taken in two halves: it overflows where the function does not. Its
+    # half is not rounded as that of x + 1/2 would be.
+    half = elementary.exp(-shifted / 2) * arithmetic.power(shifted, x / 2)
+    root = elementary.sqrt(shifted)
+    return half * (math.sqrt(2 * math.pi) * total / x * root) * half
 
 
 @custom_jvp_of_arrays

@@ -360,14 +360,23 @@ def _gauss() -> tuple[tuple[float, float], ...]:
     return tuple(zip((nodes + 1) / 2, weights / 2, strict=True))
 
 
+_FAR = 1e4  # where the tail of the normal distribution is 0 in all dtypes
+
+
 def _owens_integral(h: Any, a: Any) -> Any:
     """The defining integral, for a from 0 to 1; it ends where nothing is left of it."""
     end = minimum(a, 9 / maximum(h, 1))
     total: Any = 0
     for node, weight in _gauss():
         t = end * float(node)
-        total = total + float(weight) * exp(-0.5 * h * h * (t * t)) / (1 + t * t)
+        place = h * t
+        total = total + float(weight) * exp(-0.5 * (place * place)) / (1 + t * t)
     return total * end * exp(-0.5 * h * h) / (2 * math.pi)
+
+
+def _bell(x: Any) -> Any:
+    """exp(-x^2 / 2), whose square does not overflow."""
+    return exp(-0.5 * minimum(abs(x), _FAR) ** 2)
 
 
 def _product_or_zero(a: Any, h: Any) -> Any:
@@ -381,8 +390,10 @@ def _owens_t(h: Any, a: Any) -> Any:
     # Nothing is above infinity; an infinite slope leaves half of what is above h.
     beyond, upright = h == math.inf, size == math.inf
     h, size = where(beyond, 0, h), where(upright, 1, size)
+    # Far from 0 nothing is left, and squares would overflow.
+    h = minimum(h, _FAR)
     steep = size > 1
-    product = h * where(steep, size, 1)
+    product = minimum(h * where(steep, size, 1), _FAR)
     inner = _owens_integral(
         where(steep, product, h), where(steep, 1 / where(steep, size, 1), size)
     )
@@ -399,17 +410,12 @@ _owens_t.defjvps(
         t
         * (
             special.erf(_product_or_zero(a, h) * math.sqrt(0.5))
-            * exp(-0.5 * h * h)
+            * _bell(h)
             * (-0.5 / math.sqrt(2 * math.pi))
         )
     ),
     lambda t, out, h, a: (
-        t
-        * (
-            exp(-0.5 * (h * h + _product_or_zero(a, h) ** 2))
-            / (1 + a * a)
-            / (2 * math.pi)
-        )
+        t * (_bell(h) * _bell(_product_or_zero(a, h)) / (1 + a * a) / (2 * math.pi))
     ),
 )
 

@@ -10,6 +10,8 @@ import functools
 from collections.abc import Callable, Mapping
 from typing import Any, TypeVar, cast
 
+import numpy as np
+
 from olympus._src.core import avals, dtypes, trace
 from olympus._src.interpreters import concrete_arrays, evaluate
 from olympus._src.lax import elementwise as lax
@@ -86,7 +88,7 @@ def functions_of(name: str, what: str, /, **parameters: str) -> Callable[[F], F]
 
         def run(*operands: Any) -> Any:
             promoted = floating(full_name, names, operands)
-            out = formula(*promoted)
+            out = _compute_short_floats_wide(formula, promoted)
             if not (of_numbers or is_as_weak):
                 return out
             first = avals.aval_of(promoted[0])  # all are of one dtype
@@ -99,6 +101,18 @@ def functions_of(name: str, what: str, /, **parameters: str) -> Callable[[F], F]
         return function
 
     return define
+
+
+def _compute_short_floats_wide(formula: Any, operands: list[Any]) -> Any:
+    """The formula's result; of floats of two bytes by float32, and rounded once."""
+    first = avals.aval_of(operands[0])
+    if dtypes.itemsize_bits(first.dtype) >= 32:
+        return formula(*operands)
+    wide = [
+        lax.convert(x, np.dtype(np.float32), avals.aval_of(x).weak_type)
+        for x in operands
+    ]
+    return lax.convert(formula(*wide), first.dtype, first.weak_type)
 
 
 def public(signature: F, run: Callable[..., Any]) -> F:
