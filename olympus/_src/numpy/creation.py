@@ -688,7 +688,8 @@ def _number_in(x: Any, dtype: Any, weak: bool) -> Any:
     """A Python number in the dtype of a filled array, as conversions round and wrap."""
     if type(x) is int:
         return aval_of(x).dtype.type(x) if weak else elementwise.integer_as(x, dtype)
-    return _cast_numpy(np.asarray(x), dtype)
+    with np.errstate(all="ignore"):
+        return elementwise.cast_on_host(np.asarray(x), dtype)
 
 
 def _spread(value: Any, shape: tuple[int, ...], name: str) -> Any:
