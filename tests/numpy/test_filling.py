@@ -9,7 +9,6 @@ import olympus
 import olympus.numpy as jnp
 from olympus import lax
 
-
 NARROW = ["int8", "uint8", "int32", "uint32"]
 
 
