@@ -539,7 +539,8 @@ def _complex_log_sums(x: Any, axis: int, reverse: bool) -> Array:
 
 def _join_scaled_sums(before: list[Any], after: list[Any]) -> list[Any]:
     top = elementwise.max_(before[0], after[0])
-    return [top, elementwise.add(*[_scale_sum(*x, top) for x in (before, after)])]
+    sums = [_scale_sum(own, total, top) for own, total in (before, after)]
+    return [top, elementwise.add(*sums)]
 
 
 def _scale_sum(own_top: Any, total: Any, top: Any) -> Any:
