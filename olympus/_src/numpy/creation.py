@@ -207,16 +207,9 @@ def _is_buffer(x: Any) -> bool:
     )
 
 
-def _in_its_memory(device: Any) -> Any:
-    """A device or sharding; one of other memory than the default has a mesh."""
-    if single_devices.is_of_device(device):
-        return single_devices.with_its_memory(device)
-    return device
-
-
 def move_to_device(x: Any, device: Any) -> Any:
     """An array on a device; one of a program stays where that runs."""
-    device = _in_its_memory(device)
+    device = None if device is None else single_devices.place_of(device)
     if sharding_constraints.is_over_mesh(device):
         return _divide(x, device)
     if device is None or type(x) is not concrete_arrays.ArrayImpl:
@@ -232,7 +225,6 @@ def _divide(x: Any, place: Any) -> Any:
 
 def constrain_to_device(x: Any, device: Any) -> Any:
     """An array; in a program, which then runs on that device, if there is one."""
-    device = _in_its_memory(device)
     if device is None or sharding_constraints.is_over_mesh(device):
         return x
     if not evaluate.is_staging():
@@ -243,7 +235,7 @@ def constrain_to_device(x: Any, device: Any) -> Any:
 
 def put_values(x: np.ndarray, aval: Any, device: Any = None) -> Any:
     """An array with the values of a NumPy array, on a device or divided over a mesh."""
-    device = _in_its_memory(device)
+    device = None if device is None else single_devices.place_of(device)
     if aval.dtype == dtypes.float0:  # which are NumPy arrays
         return np.zeros(aval.shape, aval.dtype)
     if sharding_constraints.is_over_mesh(device):
@@ -270,7 +262,7 @@ def put_own_values(x: np.ndarray, aval: Any, device: Any = None) -> Any:
 
 def _fill(write: Any, aval: Any, device: Any = None) -> Any:
     """As `put_values`, of values that a function writes into a NumPy array."""
-    device = _in_its_memory(device)
+    device = None if device is None else single_devices.place_of(device)
     if sharding_constraints.is_over_mesh(device):
         sharding = _mesh_sharding(device, aval.shape)
         if sharding is None:
@@ -301,7 +293,7 @@ _MOST_MOVED_BYTES = 1 << 12
 
 def is_far(aval: Any, device: Any = None) -> bool:
     """Whether an array is to be made on a device that has a memory of its own."""
-    device = _in_its_memory(device)
+    device = None if device is None else single_devices.place_of(device)
     is_large = aval.size * aval.dtype.itemsize > _MOST_MOVED_BYTES
     if not is_large or sharding_constraints.is_over_mesh(device):
         return False
