@@ -265,10 +265,13 @@ def test_mapping_a_checked_function_tells_of_each_element():
         error.throw()
 
 
-def test_checking_a_mapped_function_tells_of_the_first_element():
-    x = np.array([1.0, -2.0, -3.0], np.float32)
-    text, _ = found(olympus.vmap(positive), x)
-    assert text == "x must be positive, got -2.0 -4.0 (`check` failed)"
+def test_checking_a_mapped_function_tells_of_the_last_element_that_failed():
+    x = np.array([1.0, -2.0, -3.0, 4.0], np.float32)
+    line = "x must be positive, got -3.0 -6.0 (`check` failed)"
+    for checked in (positive, olympus.jit(positive)):
+        assert found(olympus.vmap(checked), x)[0] == line
+        twice = olympus.vmap(olympus.vmap(checked))
+        assert found(twice, np.stack([x, x + 9]))[0] == line
     assert found(olympus.vmap(positive), np.ones(3, np.float32))[0] is None
     assert found(olympus.vmap(positive), np.ones(0, np.float32))[0] is None
 

@@ -60,3 +60,38 @@ def test_second_derivative_and_batches():
 
     got = olympus.vmap(olympus.hessian(last))(x)
     np.testing.assert_allclose(got, [softmax_slope(v) for v in x], atol=1e-6)
+
+
+COMPLEX = np.complex64([1 + 2j, 3 - 1j, -1, 2 + 5j, 3 + 0.5j])
+
+
+@pytest.mark.parametrize("reverse", [False, True])
+@pytest.mark.parametrize("axis", [0, 1])
+def test_sums_of_complex_exponentials(reverse, axis):
+    x = np.stack([COMPLEX, 2 * COMPLEX[::-1]])
+    line = np.flip(x, axis) if reverse else x
+    expected = np.log(np.cumsum(np.exp(line.astype(complex)), axis))
+    expected = np.flip(expected, axis) if reverse else expected
+    out = lax.cumlogsumexp(x, axis, reverse)
+    assert out.dtype == np.complex64
+    np.testing.assert_allclose(out, expected, rtol=1e-5)
+    rows = olympus.vmap(lambda x: lax.cumlogsumexp(x, 0, reverse), axis - 1, axis - 1)
+    np.testing.assert_array_equal(rows(x), out)
+
+
+def test_sums_of_complex_exponentials_of_infinite_numbers():
+    infinite = complex(-np.inf, 1)
+    x = np.complex64([infinite, infinite, 1 + 7j, infinite])
+    out = np.asarray(lax.cumlogsumexp(x))
+    np.testing.assert_array_equal(out.real, [-np.inf, -np.inf, 1, 1])
+    np.testing.assert_allclose(out[2:].imag, 7 - 2 * np.pi, rtol=1e-5)
+
+
+def test_derivatives_of_sums_of_complex_exponentials():
+    def last(x):
+        return lax.cumlogsumexp(x)[-1]
+
+    x = np.append(COMPLEX, COMPLEX[1])  # the largest real part, more than once
+    shares = np.exp(x.astype(complex)) / np.exp(x.astype(complex)).sum()
+    slopes = olympus.grad(last, holomorphic=True)(x)
+    np.testing.assert_allclose(slopes, shares, rtol=1e-5)

@@ -2,12 +2,24 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
 import olympus
 import olympus.numpy as onp
 from olympus import lax, nn
 
+ZEROS = onp.zeros(3, "float32")
+MASK = np.array([True, False, True])
+# Functions of numbers whose results are not weak.
+STRONG = {
+    "at[mask].set": lambda x: ZEROS.at[MASK].set(x).sum(),
+    "at[mask].add": lambda x: ZEROS.at[MASK].add(x).sum(),
+    "at[mask].max": lambda x: ZEROS.at[MASK].max(x).sum(),
+    "nan_to_num": onp.nan_to_num,
+    "put": lambda x: onp.put(ZEROS, 1, x, inplace=False).sum(),
+}
+STRONG_SLOPES = {"at[mask].set": 2, "at[mask].add": 2, "at[mask].max": 2}
 FUNCTIONS = {
     "x * x": lambda x: x * x,
     "x ** 2": lambda x: x**2,
@@ -42,6 +54,15 @@ def test_derivatives_at_python_numbers_are_weak(name):
         olympus.linearize(f, 0.5)[1](1.0),
     ):
         assert (out * onp.ones(2, "bfloat16")).dtype == onp.bfloat16
+
+
+@pytest.mark.parametrize("name", STRONG)
+def test_gradients_of_strong_results_are_as_weak_as_the_argument(name):
+    f = STRONG[name]
+    for x, kind in ((0.5, onp.bfloat16), (np.float32(0.5), onp.float32)):
+        for out in (olympus.grad(f)(x), olympus.jit(olympus.grad(f))(x)):
+            assert out == STRONG_SLOPES.get(name, 1)
+            assert (out * onp.ones(2, "bfloat16")).dtype == kind
 
 
 def test_derivatives_of_a_weak_carry_that_becomes_strong_are_strong():

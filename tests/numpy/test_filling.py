@@ -9,6 +9,60 @@ import olympus
 import olympus.numpy as jnp
 from olympus import lax
 
+NARROW = ["int8", "uint8", "int32", "uint32"]
+
+
+@pytest.mark.parametrize("dtype", NARROW)
+@pytest.mark.parametrize("number", [1e10, -1e10, -2.7, np.inf, -np.inf, np.nan])
+def test_floats_in_integer_dtypes_become_the_nearest(number, dtype):
+    expected = jnp.array([number]).astype(dtype)
+    made = {
+        "full": jnp.full(1, number, dtype),
+        "full_like": jnp.full_like(expected, number),
+        "linspace": jnp.linspace(number, 0.0, 2, dtype=dtype)[:1],
+    }
+    if np.isfinite(number):
+        floor = jnp.array([np.floor(number)]).astype(dtype)
+        assert made.pop("linspace").tolist() == floor.tolist()
+    with pytest.warns(FutureWarning, match="may not fit"):
+        made["set of a number"] = jnp.zeros_like(expected).at[0].set(number)
+    for how, out in made.items():
+        assert out.tolist() == expected.tolist(), how
+
+
+def test_floats_in_integers_of_four_bits_become_the_nearest():
+    assert jnp.full(2, -1e10, "int4").tolist() == [-8, -8]
+    assert jnp.linspace(0, 300, 4, dtype="int4").tolist() == [0, 7, 7, 7]
+
+
+def test_linspace_of_unsigned_integers_below_zero():
+    out = jnp.linspace(-5, 5, 4, dtype="uint8")
+    assert out.tolist() == [0, 0, 1, 5]
+
+
+@pytest.mark.parametrize("ends", [(np.inf, 0.0), (0.0, np.inf), (-np.inf, -np.inf)])
+@pytest.mark.parametrize("num", [0, 1, 2, 4])
+@pytest.mark.parametrize("endpoint", [True, False])
+def test_linspace_of_infinite_ends_is_as_in_jit(ends, num, endpoint):
+    def spread(*ends):
+        return jnp.linspace(*ends, num, endpoint)
+
+    np.testing.assert_array_equal(spread(*ends), olympus.jit(spread)(*ends))
+    rows = [np.float32([end, 1.0]) for end in ends]
+    np.testing.assert_array_equal(spread(*rows), olympus.jit(spread)(*rows))
+
+
+def test_ranges_of_fractions_in_integers_have_a_whole_start_and_step():
+    assert jnp.arange(0.9, 4, 1.5, dtype=int).tolist() == [0, 1, 2]
+    assert jnp.arange(0.5, 3, 0.5, dtype=int).tolist() == [0, 0, 0, 0, 0]
+    assert jnp.arange(-1.5, 2, dtype="uint8").tolist() == [0, 1, 2, 3]
+    assert jnp.arange(0, 1500, 300.0, dtype="int8").tolist() == [0, 127, -2, 125, -4]
+
+
+def test_ranges_of_complex_numbers_are_refused():
+    with pytest.raises(ValueError, match="arguments must be real, got 1j, 3"):
+        jnp.arange(1j, 3)
+
 
 @pytest.mark.parametrize(
     "value", [np.ones(2), np.float64(1), np.ones((1,), np.int8), np.array(1)]

@@ -92,6 +92,30 @@ def test_sixty_four_bits_warn_where_they_are_off():
         assert jnp.ones(3, "float64").dtype == np.float64
 
 
+@pytest.mark.parametrize("dtype", ["int2", "uint2", "int4", "uint4", "int8", "uint8"])
+@pytest.mark.parametrize("number", [2, -3, 17, 300])
+@pytest.mark.parametrize(
+    "apply",
+    [
+        lambda x, n: x + n,
+        lambda x, n: n - x,
+        lambda x, n: x * n,
+        lambda x, n: x & n,
+        lambda x, n: x < n,
+        jnp.maximum,
+        lambda x, n: jnp.where(x > 0, x, n),
+    ],
+)
+def test_numbers_beside_narrow_integers_wrap_around(dtype, number, apply):
+    x = jnp.array([0, 1, 3]).astype(dtype)
+    wrapped = jnp.array(number).astype(dtype)
+    expected = apply(x, wrapped)
+    for call in (apply, olympus.jit(apply, static_argnums=1)):
+        out = call(x, number)
+        assert out.dtype == expected.dtype
+        assert out.tolist() == expected.tolist()
+
+
 def test_integers_that_do_not_fit():
     with pytest.raises(OverflowError):
         jnp.array(2**40)

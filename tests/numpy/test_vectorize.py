@@ -230,7 +230,7 @@ def numpys(x):
 
 def test_made_ufuncs_apply_and_join():
     assert (MADE.nin, MADE.nout, MADE.nargs, MADE.identity) == (2, 1, 2, None)
-    assert repr(MADE) == "<ufunc 'affine'>"
+    assert repr(MADE) == "<jnp.ufunc 'affine'>"
     close(MADE(A, A[0]), affine(A, A[0]))
     close(MADE.outer(A[0], A[1]), affine(A[0][:, None], A[1]))
     one, two = jnp.frompyfunc(lambda a: (a, a * 2), 1, 2)(A)

@@ -285,3 +285,23 @@ def test_a_program_traced_before_another_memory_was_named(kind):
     text = f.trace(far).lower(lowering_platforms=("cuda",)).as_text()
     assert text.count('placement = "device"') == 1
     np.testing.assert_array_equal(f(far), 2 * X)
+
+
+def test_arrays_are_made_in_the_memory_of_one_device_that_is_named():
+    place = SingleDeviceSharding(olympus.devices()[0], memory_kind="pinned_host")
+    x = jnp.arange(3.0)
+    made = {
+        "arange": jnp.arange(3, device=place),
+        "array": jnp.array(x, device=place),
+        "asarray": jnp.asarray([1.0], device=place),
+        "astype": x.astype(int, device=place),
+        "eye": jnp.eye(2, device=place),
+        "fftfreq": jnp.fft.fftfreq(4, device=place),
+        "full": jnp.full((1000, 1000), 2.0, device=place),
+        "to_device": x.to_device(place),
+        "zeros": jnp.zeros(2, device=place),
+        "zeros_like": jnp.zeros_like(x, device=place),
+    }
+    kinds = {how: array.sharding.memory_kind for how, array in made.items()}
+    assert set(kinds.values()) == {"pinned_host"}, kinds
+    np.testing.assert_array_equal(made["to_device"], x)

@@ -266,3 +266,19 @@ def test_an_axis_of_the_program_around():
     g = map_rows(f, in_specs=P(), out_specs=P(), axis_names={"x"})
     with pytest.raises(ValueError, match="'x' is an axis along which the program"):
         g(X)
+
+
+@pytest.mark.parametrize("reduce", [lax.psum, lax.pmean, lax.pmax, lax.pmin])
+def test_reductions_over_a_name_of_the_mesh_and_of_the_elements_are_refused(reduce):
+    summed = map_rows(
+        lambda x, w: reduce(x, "y"), out_specs=P(), axis_names={"y"}, check_vma=True
+    )
+    pattern = "vmap axis_name: 'y' is also the name of an axis of the mesh"
+    for f in (summed, olympus.jit(summed)):
+        with pytest.raises(ValueError, match=pattern):
+            olympus.vmap(f, (0, None), axis_name="y")(X, W)
+    np.testing.assert_allclose(
+        olympus.vmap(summed, (0, None), axis_name="rows")(X, W),
+        olympus.lax.map(lambda x: summed(x, W), X),
+        rtol=1e-6,
+    )

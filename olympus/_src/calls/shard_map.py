@@ -527,7 +527,7 @@ def _checkify(checks: Any, *args: Any, jaxpr: Any, **params: Any) -> Any:
         "out_specs"
     ]
     outs = shard_map_p.bind(*consts, *args, jaxpr=closed, **params)
-    state = checks.first_failed(outs[: checked.size])
+    state = checks.last_failed(outs[: checked.size])
     checks.join_checked(checked, state)
     return outs[checked.size :]
 

@@ -17,7 +17,7 @@ import numpy as np
 from olympus._src.core import avals, dtypes, explicit_shardings, ir, trace
 from olympus._src.core.primitive import takes_primitive
 from olympus._src.interpreters import ad, batching
-from olympus._src.lax import sharding_constraints
+from olympus._src.lax import collectives, sharding_constraints
 from olympus._src.lax.manual_axes import Manual, manual_of, manual_over
 from olympus._src.programs import functions, inner_programs
 from olympus._src.sharding.meshes import unknown_axis
@@ -38,6 +38,8 @@ def batch(
 ) -> tuple[list[Any], list[int | None]]:
     """The rule `shard_map_p.batch`."""
     manual = manual_of(params)
+    if manual.checks and axis.name in manual.axes:
+        _check_reductions(axis.name, jaxpr.olympuspr)
     names = _mesh_axes_of(axis)
     if axis.spmd_name is not None:
         _check_names(names, manual, params)
@@ -58,6 +60,32 @@ def batch(
     if is_automatic:
         outs = _constrain(outs, out_dims, axis, manual)
     return outs, out_dims
+
+
+def _check_reductions(name: Any, program: ir.Olympuspr) -> None:
+    """Raises ValueError where a program reduces along a name of two meanings.
+
+    Within it the name would be that of the elements, while the types of its values,
+    and the specs of its results, say that they are reduced over devices.
+    """
+    for eqn in program.eqns:
+        axes = eqn.primitive.axes
+        is_reduction = eqn.primitive in _REDUCTIONS
+        if is_reduction and axes is not None and name in axes(**eqn.params):
+            raise ValueError(
+                f"vmap axis_name: {name!r} is also the name of an axis of the mesh of "
+                f"a shard_map in the mapped function, in which {eqn.primitive.name} "
+                "reduces over it; rename the axis of the vmap"
+            )
+        for inner in ir.subprograms(eqn.params):
+            _check_reductions(name, inner)
+
+
+_REDUCTIONS = {
+    collectives.psum_invariant_p,
+    collectives.pmax_p,
+    collectives.pmin_p,
+}
 
 
 def _mesh_axes_of(axis: Any) -> tuple[Any, ...]:

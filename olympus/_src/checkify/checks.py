@@ -112,13 +112,16 @@ def _checkify(checks: Checks, code: Any, *payload: Any, sites: Any, debug: bool)
     if not is_enabled:
         check_p.bind(code, *payload, sites=sites, debug=debug)
         return []
-    state = _first_element(code, *payload)
+    state = _last_element(code, *payload)
     checks.join(state[0], [s.with_debug(debug) for s in sites], state[1:])
     return []
 
 
-def _first_element(code: Any, *payload: Any) -> list[Any]:
-    """The state of the first element that failed, of a state with mapped axes."""
+def _last_element(code: Any, *payload: Any) -> list[Any]:
+    """The state of the last element that failed, of a state with mapped axes.
+
+    Elements have no order among them, and JAX reports the last one.
+    """
     shape = avals_.aval_of(code).shape
     if not shape:
         return [code, *payload]
@@ -127,12 +130,15 @@ def _first_element(code: Any, *payload: Any) -> list[Any]:
     if not size:
         return [_none(), *(_zeros(_without(x, len(shape))) for x in payload)]
     failed = elementwise.ne(flat, np.int32(0))
-    first = reductions.argmax(failed, 0, np.dtype(np.int32))
+    steps = shaping.iota(np.dtype(np.int32), size)
+    # A maximum of all places, not of a reversed copy; the first where none failed.
+    places = elementwise.select(failed, steps, elementwise.mul(steps, np.int32(0)))
+    last = reductions.reduce_max(places, (0,))
     rows = [flat]
     for x in payload:
         own = avals_.aval_of(x).shape[len(shape) :]
         rows.append(shaping.reshape(x, (size, *own)))
-    return [slicing.dynamic_index_in_dim(x, first, 0, keepdims=False) for x in rows]
+    return [slicing.dynamic_index_in_dim(x, last, 0, keepdims=False) for x in rows]
 
 
 def _without(x: Any, n: int) -> Any:
@@ -318,9 +324,9 @@ class Checks:
         return [_none(), *map(_zeros, failures.payload_avals(sites))]
 
     @staticmethod
-    def first_failed(state: Sequence[Any]) -> list[Any]:
-        """The state of the first that failed of many, along leading axes."""
-        return _first_element(*state)
+    def last_failed(state: Sequence[Any]) -> list[Any]:
+        """The state of the last that failed of many, along leading axes."""
+        return _last_element(*state)
 
     @staticmethod
     def merge(state: Sequence[Any], new: Sequence[Any]) -> list[Any]:

@@ -434,14 +434,25 @@ def _is_whole_on_host(x: Any) -> bool:
 
 
 def _number_as(x: Any, dtype: Any) -> Any:
-    """A number in a dtype, as the compiler converts.
+    """A number in a dtype, as the compiler converts."""
+    return families.number_of(cast_on_host(np.asarray(x), dtype), dtype)
+
+
+def cast_on_host(values: np.ndarray, dtype: Any) -> np.ndarray:
+    """A NumPy array in a dtype, as the compiler converts.
 
     A float becomes the nearest integer that the dtype has, and NaN zero.
     """
-    if isinstance(x, float) and dtypes.issubdtype(dtype, np.integer):
-        info = dtypes.iinfo(dtype)
-        x = 0 if x != x else int(min(max(x, info.min), info.max))
-    return families.number_of(np.asarray(x).astype(dtype), dtype)
+    is_rounded = dtypes.kind(values.dtype) == "f" and dtypes.kind(dtype) in "iu"
+    if not is_rounded:
+        return values.astype(dtype)
+    info = dtypes.iinfo(dtype)
+    wide = values.astype(np.float64)
+    # The largest integer of 64 bits is no float: the least one above it is.
+    over, under = wide >= float(info.max), wide <= float(info.min)
+    within = np.where(over | under | np.isnan(wide), 0, wide).astype(dtype)
+    ends = (np.asarray(int(end)).astype(dtype) for end in (info.max, info.min))
+    return np.select([over, under], list(ends), within)
 
 
 def integer_as(x: int, dtype: Any) -> Any:

@@ -501,12 +501,54 @@ def cumlogsumexp(operand: ArrayLike, axis: int = 0, reverse: bool = False) -> Ar
     """The logarithm of the sum of exponentials of the elements up to each one.
 
     Args:
-      operand: floating array.
+      operand: floating or complex array.
       axis: the axis; may be negative.
       reverse: go from the end instead.
+
+    Returns:
+      An array like `operand`; imaginary parts are in (-pi, pi].
 
     Example:
       >>> lax.cumlogsumexp(jnp.array([0.0, -jnp.inf]))
       Array([0., 0.], dtype=float32)
     """
-    return _apply(cumlogsumexp_p, operand, axis, reverse)
+    aval = avals.aval_of(operand)
+    if dtypes.kind(aval.dtype) != "c":
+        return _apply(cumlogsumexp_p, operand, axis, reverse)
+    axis = sizes.canonicalize_axis(axis, aval.ndim, "lax.cumlogsumexp")
+    return _complex_log_sums(operand, axis, reverse)
+
+
+def _complex_log_sums(x: Any, axis: int, reverse: bool) -> Array:
+    """The same of complex numbers.
+
+    Sums of exponentials are held as the largest real part so far, and the sum divided
+    by the exponential of that.
+    """
+    top, angle = elementwise.real(x), elementwise.imag(x)
+    turn = elementwise.complex_(elementwise.cos(angle), elementwise.sin(angle))
+    state, axes = [top, turn], (axis, axis)
+    if reverse:
+        state = prefixes.reversed_along(state, axes)
+    state = prefixes.prefixes(_join_scaled_sums, state, axes)
+    if reverse:
+        state = prefixes.reversed_along(state, axes)
+    top, total = state
+    return elementwise.add(_as_complex(top), elementwise.log(total))
+
+
+def _join_scaled_sums(before: list[Any], after: list[Any]) -> list[Any]:
+    top = elementwise.max_(before[0], after[0])
+    sums = [_scale_sum(own, total, top) for own, total in (before, after)]
+    return [top, elementwise.add(*sums)]
+
+
+def _scale_sum(own_top: Any, total: Any, top: Any) -> Any:
+    gap = elementwise.sub(own_top, top)
+    zero = families.scalar_like(gap, 0)
+    gap = elementwise.select(elementwise.ne(gap, gap), zero, gap)  # of two infinities
+    return elementwise.mul(total, _as_complex(elementwise.exp(gap)))
+
+
+def _as_complex(x: Any) -> Any:
+    return elementwise.complex_(x, families.full_like(x, 0))

@@ -57,6 +57,7 @@ from olympus._src.lax.bitwise import (
     xor_p,
 )
 from olympus._src.lax.choice import (
+    cast_on_host,
     clamp_p,
     convert,
     convert_element_type,
@@ -192,6 +193,7 @@ __all__ = [
     "bitwise_not",
     "bitwise_or",
     "bitwise_xor",
+    "cast_on_host",
     "cbrt",
     "cbrt_p",
     "ceil",

@@ -1171,6 +1171,7 @@ def _nan_to_num(x: Any, *arrays: Any, numbers: Any) -> Any:
 def _replace_by_numbers(x: Any, nan: Any, posinf: Any, neginf: Any) -> Any:
     if not _is(x, "f"):
         return x
+    x = promotion.strong(x)  # once, as what replaces its elements is
     info = dtypes.finfo(aval_of(x).dtype)
     most = info.max if posinf is None else posinf
     least = info.min if neginf is None else neginf

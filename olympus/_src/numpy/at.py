@@ -319,5 +319,5 @@ def _cast_values(values: Any, dtype: Any, op: str) -> tuple[Any, Any]:
     if narrow != dtype and wide is None:
         return lax.convert(creation.asarray(values), target), wide
     if number and wide is None and not isinstance(values, complex):
-        return np.asarray(values).astype(target)[()], None
+        return lax.cast_on_host(np.asarray(values), target)[()], None
     return lax.convert(values, target), wide

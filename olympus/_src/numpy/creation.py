@@ -209,6 +209,7 @@ def _is_buffer(x: Any) -> bool:
 
 def move_to_device(x: Any, device: Any) -> Any:
     """An array on a device; one of a program stays where that runs."""
+    device = None if device is None else single_devices.place_of(device)
     if sharding_constraints.is_over_mesh(device):
         return _divide(x, device)
     if device is None or type(x) is not concrete_arrays.ArrayImpl:
@@ -234,6 +235,7 @@ def constrain_to_device(x: Any, device: Any) -> Any:
 
 def put_values(x: np.ndarray, aval: Any, device: Any = None) -> Any:
     """An array with the values of a NumPy array, on a device or divided over a mesh."""
+    device = None if device is None else single_devices.place_of(device)
     if aval.dtype == dtypes.float0:  # which are NumPy arrays
         return np.zeros(aval.shape, aval.dtype)
     if sharding_constraints.is_over_mesh(device):
@@ -260,6 +262,7 @@ def put_own_values(x: np.ndarray, aval: Any, device: Any = None) -> Any:
 
 def _fill(write: Any, aval: Any, device: Any = None) -> Any:
     """As `put_values`, of values that a function writes into a NumPy array."""
+    device = None if device is None else single_devices.place_of(device)
     if sharding_constraints.is_over_mesh(device):
         sharding = _mesh_sharding(device, aval.shape)
         if sharding is None:
@@ -290,6 +293,7 @@ _MOST_MOVED_BYTES = 1 << 12
 
 def is_far(aval: Any, device: Any = None) -> bool:
     """Whether an array is to be made on a device that has a memory of its own."""
+    device = None if device is None else single_devices.place_of(device)
     is_large = aval.size * aval.dtype.itemsize > _MOST_MOVED_BYTES
     if not is_large or sharding_constraints.is_over_mesh(device):
         return False
@@ -688,7 +692,8 @@ def _number_in(x: Any, dtype: Any, weak: bool) -> Any:
     """A Python number in the dtype of a filled array, as conversions round and wrap."""
     if type(x) is int:
         return aval_of(x).dtype.type(x) if weak else elementwise.integer_as(x, dtype)
-    return _cast_numpy(np.asarray(x), dtype)
+    with np.errstate(all="ignore"):
+        return elementwise.cast_on_host(np.asarray(x), dtype)
 
 
 def _spread(value: Any, shape: tuple[int, ...], name: str) -> Any:

@@ -317,7 +317,9 @@ def put(
         raise ValueError(
             f"mode should be one of 'wrap' or 'clip'; numpy.put got {mode!r}"
         )
-    values = manipulation.resize(v, (aval_of(ind).size,))
+    # While they are few, and so that their derivatives are as weak as they are.
+    values = promotion.strong(v)
+    values = manipulation.resize(values, (aval_of(ind).size,))
     out = at.IndexUpdateHelper(manipulation.ravel(x))[ind].set(values, mode="clip")
     return manipulation.reshape(out, aval_of(x).shape)
 

@@ -179,6 +179,8 @@ def update_traced(
     reading = (index_parsing.Mode.CLIP, None, options.is_sorted, options.unique)
     old = indexing.read_traced(x, *operands, plan=plan, options=reading)
     shape = avals.aval_of(old).shape
+    # While they are few, and so that their derivatives are as weak as they are.
+    values = lax.convert(values, avals.aval_of(values).dtype, own.weak_type)
     if avals.aval_of(values).shape != spread:
         values = shaping.reshape(values, spread)
     if avals.aval_of(values).ndim:

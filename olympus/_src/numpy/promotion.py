@@ -347,14 +347,7 @@ def _cast_scalar(x: Any, dtype: Any, weak: bool) -> Any:
         aval_of(x)  # whatever the array, an integer must first fit the default dtype
     if weak and dtype == dtypes.canonicalize_dtype(_BUILDERS[kind]):
         return _BUILDERS[kind](x)
-    if kind in "iu" and isinstance(x, int):
-        bits = dtypes.itemsize_bits(dtype)
-        low, high = (0, 1 << bits) if kind == "u" else (-1 << bits - 1, 1 << bits - 1)
-        if not low <= x < high and not isinstance(x, bool):
-            raise OverflowError(
-                f"Python int {x} too large to convert to {dtype}; convert the other "
-                "operand to a wider dtype, or use a float"
-            )
+    # An integer of the default dtype wraps around in a narrower one, as arrays do.
     return np.asarray(x).astype(dtype)[()]
 
 

@@ -93,6 +93,11 @@ def arange(
     if any(map(is_symbolic, arguments)):
         return symbolic_ranges.symbolic_range(start, stop, step, dtype)
     values = [_number(x, "arange", "each argument") for x in arguments]
+    if any(np.iscomplexobj(v) for v in values):
+        raise ValueError(
+            "numpy.arange: arguments must be real, got "
+            f"{', '.join(map(str, values))}; complex numbers have no order"
+        )
     if any(np.ndim(v) for v in values):
         raise TypeError(
             "numpy.arange: arguments must be scalars, got "
@@ -124,12 +129,25 @@ def arange(
         if size and (evaluate.is_staging() or is_far(ShapedArray((size,), kind))):
             return shaping.iota(kind, size)
     with np.errstate(all="ignore"):
-        host = np.asarray(np.arange(first, last, by)).astype(kind)
+        host = np.asarray(np.arange(first, last, by))
+        if dtypes.kind(kind) in "iu" and dtypes.kind(host.dtype) == "f":
+            host = _count_in_integers(first, by, len(host), kind)
+        host = host.astype(kind)
     put = put_own_values if first == 0 and by == 1 else put_values
     out = put(host, ShapedArray(host.shape, kind), place)
     if place is not None:
         return constrain_to_device(out, place)
     return concrete_arrays.beside_committed(out, *arguments)
+
+
+def _count_in_integers(first: Any, by: Any, count: int, dtype: Any) -> np.ndarray:
+    """A range of fractions in an integer dtype: its first number and step are whole."""
+    first, by = (
+        int(elementwise.cast_on_host(np.asarray(x), dtype)) for x in (first, by)
+    )
+    return np.uint64(first % 2**64) + np.arange(count, dtype=np.uint64) * np.uint64(
+        by % 2**64
+    )
 
 
 def _check_ends(numbers: range, dtype: Any) -> None:
@@ -246,7 +264,8 @@ def linspace(
     elif known and not on_device:
         out = concrete_arrays.put(out, ShapedArray(out.shape, kind), device)
         if retstep:
-            step = np.asarray(step, working)
+            with np.errstate(all="ignore"):
+                step = np.asarray(step, working)
             step = concrete_arrays.put(step, ShapedArray(step.shape, working), device)
     out = constrain_to_device(out, device)
     return (out, step) if retstep else out
@@ -286,10 +305,26 @@ def _linspace_known(
     for x in (start, stop):
         avals.check_not_masked(x)
     low, high = (np.asarray(x).astype(working).astype(wide) for x in (start, stop))
-    values, step = np.linspace(low, high, num, endpoint, retstep=True, axis=axis)
-    if dtypes.kind(kind) in "iu":
-        values = np.floor(values)
-    return np.asarray(values).astype(kind), step
+    with np.errstate(all="ignore"):
+        values, step = np.linspace(low, high, num, endpoint, retstep=True, axis=axis)
+        if wide is np.float64 and not (np.isfinite(low) & np.isfinite(high)).all():
+            values = np.moveaxis(_means_of_ends(low, high, num, endpoint), 0, axis)
+        if dtypes.kind(kind) in "iu":
+            values = np.floor(values)
+        return elementwise.cast_on_host(np.asarray(values), kind), step
+
+
+def _means_of_ends(
+    low: np.ndarray, high: np.ndarray, num: int, endpoint: bool
+) -> np.ndarray:
+    """What `_interpolate` gives; NumPy's sum of steps is NaN beside infinite ends."""
+    parts = max(num - 1 if endpoint else num, 1)
+    weights = np.expand_dims(
+        np.arange(num) / parts, tuple(range(1, 1 + np.broadcast(low, high).ndim))
+    )
+    means = low * (1 - weights) + high * weights
+    means = np.where(weights == 1, high, means)
+    return np.where(weights == 0, low, means)
 
 
 def _linspace_traced(

@@ -106,7 +106,7 @@ class ufunc:
         return self._func
 
     def __repr__(self) -> str:
-        return f"<ufunc '{self.__name__}'>"
+        return f"<jnp.ufunc '{self.__name__}'>"
 
     def __call__(
         self, *args: ArrayLike, out: None = None, where: None = None

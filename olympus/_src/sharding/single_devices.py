@@ -23,6 +23,11 @@ def with_its_memory(sharding: shardings.SingleDeviceSharding) -> Any:
     return over_one_device(device, kind)
 
 
+def place_of(device: Any) -> Any:
+    """A device, sharding or None; one of other memory than the default has a mesh."""
+    return with_its_memory(device) if is_of_device(device) else device
+
+
 @caching.bounded_cache(256, "other memories of devices")
 def over_one_device(device: Any, kind: str) -> NamedSharding:
     """Of arrays in a kind of memory of a device, over a mesh of it alone."""

@@ -11,6 +11,7 @@ from jax._src.interpreters import batching, partial_eval
 from jax._src.numpy import index_tricks, reductions, vectorize
 from jax._src.numpy.array_methods import _IndexUpdateHelper, _IndexUpdateRef
 from jax._src.pjit import auto_axes
+from jax._src.state import discharge
 from jax.extend import core as parts
 from jax.extend import source_info_util
 
@@ -147,3 +148,12 @@ with warnings.catch_warnings():
     warnings.simplefilter("ignore")
     for value in (Shaped(), [1, 2], None, "a"):
         print(jnp.shape(value), jnp.ndim(value), jnp.size(value))
+
+
+def exchange(refs):
+    """Refs that hold what the other held, and one more."""
+    a, b = refs
+    a[...], b[...] = b[...] + 1, a[...] + 1
+
+
+print(discharge.run_state(exchange)((jnp.zeros(2), jnp.ones(2))))

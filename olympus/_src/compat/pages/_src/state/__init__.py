@@ -1,0 +1,1 @@
+"""Modules of JAX on the state of refs."""
