@@ -98,6 +98,16 @@ def _is_in_run(item, cases):
     return sampling.is_in_part(item.nodeid, sampling.CASES_SHARE)
 
 
+@pytest.hookimpl(wrapper=True)
+def pytest_collection(session):
+    """Collects tests without searches for garbage, which took a fifth of that time."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.enable()
+
+
 def pytest_collection_finish(session):
     """Leaves what collection made out of the searches for garbage: half of the heap."""
     gc.collect()

@@ -5,8 +5,8 @@ part and the same commit always the same one. It is printed in the report's head
 `OLYMPUS_TEST_SEED` sets it; with `OLYMPUS_SWEEP=all` (`make full`) a run takes all.
 `OLYMPUS_TEST_SHARE=4` takes every fourth test of any kind, for a short run,
 `OLYMPUS_SLOW_SHARE=24` every 24th of the slow ones that are not marked otherwise,
-`OLYMPUS_SAMPLED_TIMES=2` one in 2 n of those that are marked `sampled(n)`,
-and `OLYMPUS_CASES_SHARE=4` every fourth case of tests that are not slow but have many.
+`OLYMPUS_SAMPLED_TIMES=3` one in 3 n of those that are marked `sampled(n)`,
+and `OLYMPUS_CASES_SHARE=5` every fifth case of tests that are not slow but have many.
 """
 
 from __future__ import annotations

@@ -211,7 +211,7 @@ def lstm(n, width=8):
 
 
 def test_between_products_less_is_repeated():
-    long, args = lstm(20)
+    long, args = lstm(12)
     short, few = lstm(3)
     assert n_barriers(long, *args) > 0
     assert n_barriers(short, *few) == 0

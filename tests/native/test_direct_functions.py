@@ -115,6 +115,8 @@ def test_later_calls_give_what_the_first_gave(name, args, kwargs):
         _assert_same(fun(*args, **kwargs), expected)
 
 
+@pytest.mark.slow
+@pytest.mark.sampled(2)
 @pytest.mark.skipif(native.calls is None, reason="the part in C was not built here")
 def test_they_are_learnt():
     unknown = set()

@@ -269,6 +269,7 @@ HYPERGEOMETRIC = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "argnum"), HYPERGEOMETRIC)
 def test_slopes_in_parameters_where_the_series_ends(name, argnum):
     """The series of the slope goes on where that of the value is a polynomial."""

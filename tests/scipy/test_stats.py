@@ -56,7 +56,7 @@ DISCRETE = {
 }
 # The quick tests take one function or two of each distribution.
 SLOW_KINDS = ["pdf", "pmf", "logcdf", "sf", "logsf", "isf"]
-SLOW = ["beta", "chi2", "gamma", "gennorm", "truncnorm"]
+SLOW = ["beta", "betabinom", "chi2", "gamma", "gennorm", "nbinom", "truncnorm"]
 
 
 def functions(names):

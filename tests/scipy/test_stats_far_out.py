@@ -40,13 +40,13 @@ VALUES = [
     ("binom.logpmf", (0, 21, 1e-30), -2.1e-29),
     ("binom.logpmf", (5, 5, 1), 0),
     ("nbinom.logpmf", (0, 100, 0.999), None),
-    ("betabinom.pmf", (5, 5, 1e8, 1e-20), 1),
+    pytest.param("betabinom.pmf", (5, 5, 1e8, 1e-20), 1, marks=pytest.mark.slow),
     ("beta.cdf", (1e-8, 1e-10, 1e8), 1),
     ("gennorm.cdf", (0.01, 30), 0.5050926),  # 1/2 + x / (2 gamma(1 + 1/30))
 ]
 
 
-@pytest.mark.sampled(8)
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize(("name", "args", "wanted"), VALUES)
 def test_values_far_out(name, args, wanted):
     args = [np.float32(x) for x in args]
@@ -76,11 +76,14 @@ def test_no_chance_above_one_beside_rounded_ends(name):
 def test_incomplete_gamma_functions_of_an_infinite_shape(dtype):
     a, x = dtype(INF), np.array([0, 1e-30, 3, 1e30], dtype)
     with olympus.enable_x64(True):
-        lower, upper = special.gammainc(a, x), special.gammaincc(a, x)
+        # In one program with infinity, as each takes a second to compile.
+        lower = np.asarray(special.gammainc(a, np.append(x, dtype(INF))))
+        upper = special.gammaincc(a, x)
         slope = olympus.grad(special.gammainc, 1)(a, dtype(3))
-    np.testing.assert_array_equal(lower, scipy_special.gammainc(a, x))
+    assert lower.dtype == dtype
+    np.testing.assert_array_equal(lower[:-1], scipy_special.gammainc(a, x))
     np.testing.assert_array_equal(upper, scipy_special.gammaincc(a, x))
-    assert np.isnan(special.gammainc(a, dtype(INF)))
+    assert np.isnan(lower[-1])
     assert slope == 0
 
 

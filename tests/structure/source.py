@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import gc
 from functools import cache
 from pathlib import Path
 
@@ -19,7 +20,14 @@ def module_name(path):
 
 @cache
 def tree(path):
-    return ast.parse(path.read_text(encoding="utf-8"), str(path))
+    """A file's tree, parsed without searches for garbage among all trees before it."""
+    was_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        return ast.parse(path.read_text(encoding="utf-8"), str(path))
+    finally:
+        if was_enabled:
+            gc.enable()
 
 
 def source_files():
