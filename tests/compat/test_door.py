@@ -722,3 +722,30 @@ def test_what_the_standard_of_arrays_asks_a_namespace():
         """
     )
     assert out == "2025.12 True\nTrue\nTrue False\n"
+
+
+def test_errors_on_numbers_made_while_tracing_say_that_they_are_traced():
+    out, _ = fresh.run(
+        """
+        import olympus.compat.jax as door
+        door.install()
+        import jax, jax.numpy as jnp
+        kept = []
+        @jax.jit
+        def f(x):
+            kept.append(jnp.asarray(2.5))
+            return x if jnp.asarray(True) else -x
+        for use in (lambda: f(1.0), lambda: kept[0] + 1, lambda: jax.jit(lambda x: x + kept[0])(1.0)):
+            try:
+                use()
+            except Exception as error:
+                print(type(error).__name__, str(error).replace(chr(10), " "))
+        """
+    )
+    lines = out.splitlines()
+    assert lines[0].startswith("TracerBoolConversionError")
+    assert "an array made of the number True while tracing" in lines[0]
+    for line in lines[1:]:
+        assert line.startswith("UnexpectedTracerError")
+        assert "an array of the number 2.5 that the function f" in line
+    assert len(lines) == 3

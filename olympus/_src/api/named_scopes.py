@@ -108,6 +108,9 @@ class _Folding(trace.Trace):
         finally:
             current.trace = self
 
+    def lift_number(self, x: Any) -> Any:
+        return x
+
 
 class ensure_compile_time_eval(_Block):
     """A context manager in which operations run immediately, also during tracing.

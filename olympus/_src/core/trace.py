@@ -54,6 +54,13 @@ class Trace:
             "method"
         )
 
+    def lift_number(self, x: Any) -> Any:
+        """An array that the function just made of a number, as it sees it.
+
+        Libraries written for JAX tell by a traced one that they are within `jit`.
+        """
+        return x if self.parent is None else self.parent.lift_number(x)
+
     @property
     def main(self) -> Trace:
         """The interpreter, of which libraries ask whether two are the same."""

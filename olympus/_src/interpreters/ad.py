@@ -273,6 +273,9 @@ class TangentTape(partial_eval.DynamicOlympusprTrace):
             x if type(t) is Zero else t for x, t in zip(outs, out_tangents, strict=True)
         ]
 
+    def lift_number(self, x: Any) -> Any:
+        return self.parent.lift_number(x)  # it is no tangent
+
     def zeros(self, aval: Any) -> Any:
         """Zeros that the tape makes, so that they are not constants it carries."""
         zero = families.instantiate(Zero(aval), aval.shape)

@@ -385,10 +385,3 @@ def is_evaluating() -> bool:
 def is_staging() -> bool:
     """Whether operations of this thread are being recorded, so that none runs now."""
     return partial_eval.find_recorder() is not None
-
-
-def note_number(x: Any) -> None:
-    """Tells the trace that records this thread that its function made an array."""
-    recorder = partial_eval.find_recorder()
-    if recorder is not None:
-        recorder.note_number(x)

@@ -54,7 +54,6 @@ class DynamicOlympusprTrace(trace.Trace):
 
     __slots__ = (
         "_consts",
-        "_numbers",
         "consts",
         "constvars",
         "debug_info",
@@ -72,7 +71,6 @@ class DynamicOlympusprTrace(trace.Trace):
         self.constvars: list[ir.Var] = []
         self.consts: list[Any] = []
         self._consts: dict[int, ir.Var] = {}
-        self._numbers: dict[int, Any] = {}
         self.ended = False
 
     # -- recording ---------------------------------------------------------------
@@ -142,10 +140,8 @@ class DynamicOlympusprTrace(trace.Trace):
             return self.lift(array_protocol.array_of(x), where)
         # Libraries written for JAX count the constants of a program.
         is_constant = vocabulary.is_jax() and kind in array_type.concrete_types()
-        is_constant = is_constant and id(x) not in self._numbers
         if not aval.shape and dtypes.has_numbers(aval.dtype) and not is_constant:
-            value = np.asarray(x).astype(aval.dtype)[()]
-            return ir.Literal(_weak(value) if aval.weak_type else value, aval)
+            return _literal(x, aval)
         return self.const(x, aval)
 
     def lift_tracer(self, x: trace.Tracer, where: str) -> Any:
@@ -156,6 +152,8 @@ class DynamicOlympusprTrace(trace.Trace):
         is_next = owner is self.parent and not owner.ended  # as most are
         if not (is_next or _encloses(owner, self)):
             raise trace.leak_error(x, where)
+        if type(x) is DynamicOlympusprTracer and type(x.variable) is ir.Literal:
+            return x.variable
         return self.const(x, x.aval)
 
     def const(self, x: Any, aval: Any) -> ir.Var:
@@ -167,12 +165,10 @@ class DynamicOlympusprTrace(trace.Trace):
             self.consts.append(x)  # keeps x alive, so that its id stays its own
         return var
 
-    def note_number(self, x: Any) -> None:
-        """Has an array that the function makes of a number be no constant from outside.
-
-        Only programs in JAX's words tell them apart.
-        """
-        self._numbers[id(x)] = x  # kept alive, so that its id stays its own
+    def lift_number(self, x: Any) -> Any:
+        if not dtypes.has_numbers(x.aval.dtype):
+            return x
+        return DynamicOlympusprTracer(self, _literal(x, x.aval))
 
     # -- closing -----------------------------------------------------------------
 
@@ -239,6 +235,11 @@ class DynamicOlympusprTrace(trace.Trace):
         if info.func_location:
             function += f" at {info.func_location}"
         var = tracer.variable  # type: ignore[attr-defined]
+        if type(var) is ir.Literal:
+            return (
+                f"The traced value is an array of the number {var.val} that {function} "
+                f"made while it was traced for {info.traced_for}."
+            )
         for eqn in self.eqns:
             if any(v is var for v in eqn.outvars):
                 place = f" at {eqn.source}" if eqn.source is not None else ""
@@ -270,7 +271,12 @@ class DynamicOlympusprTrace(trace.Trace):
                 return names[i]
         return ""
 
-    def _dependence(self, var: ir.Var) -> str:
+    def _dependence(self, var: ir.Var | ir.Literal) -> str:
+        if type(var) is ir.Literal:
+            return (
+                f"It is an array made of the number {var.val} while tracing, so it is "
+                "traced too; use the number itself, or a NumPy array."
+            )
         inputs = self._inputs_of(var)
         names = [n for v in self.invars if v in inputs and (n := self._input_name(v))]
         if names:
@@ -323,6 +329,12 @@ def _encloses(outer: trace.Trace, inner: trace.Trace) -> bool:
             return not getattr(outer, "ended", False)
         step = step.parent
     return False
+
+
+def _literal(x: Any, aval: Any) -> ir.Literal:
+    """The literal of an array without axes."""
+    value = np.asarray(x).astype(aval.dtype)[()]
+    return ir.Literal(_weak(value) if aval.weak_type else value, aval)
 
 
 def _weak(value: Any) -> Any:

@@ -249,9 +249,7 @@ def put_values(x: np.ndarray, aval: Any, device: Any = None) -> Any:
 
 def _note(x: Any) -> Any:
     """A new array; in programs in JAX's words a number of the program, if it is one."""
-    if not x.shape and vocabulary.is_jax():
-        evaluate.note_number(x)
-    return x
+    return trace.current.trace.lift_number(x) if not x.shape and vocabulary.is_jax() else x
 
 
 def put_own_values(x: np.ndarray, aval: Any, device: Any = None) -> Any:
