@@ -274,7 +274,7 @@ class TangentTape(partial_eval.DynamicOlympusprTrace):
         ]
 
     def lift_number(self, x: Any) -> Any:
-        return self.parent.lift_number(x)  # it is no tangent
+        return trace.Trace.lift_number(self, x)  # it is no tangent
 
     def zeros(self, aval: Any) -> Any:
         """Zeros that the tape makes, so that they are not constants it carries."""

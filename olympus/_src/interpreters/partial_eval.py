@@ -43,10 +43,12 @@ class DynamicOlympusprTracer(trace.Tracer):
 
     __slots__ = ("variable",)
 
-    def __init__(self, trace_: DynamicOlympusprTrace, var: ir.Var) -> None:
+    def __init__(
+        self, trace_: DynamicOlympusprTrace, var: ir.Var | ir.Literal
+    ) -> None:
         self._trace = trace_
         self.aval = var.aval
-        self.variable = var
+        self.variable: Any = var
 
 
 class DynamicOlympusprTrace(trace.Trace):
@@ -271,7 +273,7 @@ class DynamicOlympusprTrace(trace.Trace):
                 return names[i]
         return ""
 
-    def _dependence(self, var: ir.Var | ir.Literal) -> str:
+    def _dependence(self, var: Any) -> str:
         if type(var) is ir.Literal:
             return (
                 f"It is an array made of the number {var.val} while tracing, so it is "

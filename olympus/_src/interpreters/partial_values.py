@@ -136,7 +136,7 @@ class OlympusprTrace(partial_eval.DynamicOlympusprTrace):
         return tracers if p.multiple_results else tracers[0]
 
     def lift_number(self, x: Any) -> Any:
-        return self.parent.lift_number(x)  # it is known
+        return trace.Trace.lift_number(self, x)  # it is known
 
     def lift(self, x: Any, where: str = "the function's result") -> Any:
         return super().lift(_value(x), where)

@@ -249,7 +249,9 @@ def put_values(x: np.ndarray, aval: Any, device: Any = None) -> Any:
 
 def _note(x: Any) -> Any:
     """A new array; in programs in JAX's words a number of the program, if it is one."""
-    return trace.current.trace.lift_number(x) if not x.shape and vocabulary.is_jax() else x
+    if x.shape or not vocabulary.is_jax():
+        return x
+    return trace.current.trace.lift_number(x)
 
 
 def put_own_values(x: np.ndarray, aval: Any, device: Any = None) -> Any:
