@@ -43,9 +43,7 @@ class DynamicOlympusprTracer(trace.Tracer):
 
     __slots__ = ("variable",)
 
-    def __init__(
-        self, trace_: DynamicOlympusprTrace, var: ir.Var | ir.Literal
-    ) -> None:
+    def __init__(self, trace_: DynamicOlympusprTrace, var: ir.Var | ir.Literal) -> None:
         self._trace = trace_
         self.aval = var.aval
         self.variable: Any = var

@@ -85,12 +85,20 @@ def outer(x):
     def inner(y):
         return y * half + jnp.where(jnp.asarray(True), 1.0, 2.0)
 
-    return inner(x) + lax.scan(lambda c, _: (c * half, None), x, None, length=2)[0], half
+    return inner(x) + lax.scan(lambda c, _: (c * half, None), x, None, length=2)[
+        0
+    ], half
 
 
 print(outer(4.0), outer(jnp.arange(2.0)))
-print(jax.jit(lambda: jnp.array(3))(), jax.jit(lambda: (jnp.asarray(True), jnp.array(2.0)))())
-print(jax.jit(lambda x: x[jnp.asarray(1)])(jnp.arange(3)), jax.jit(lambda x: x.at[jnp.array(0)].set(9))(jnp.arange(3)))
+print(
+    jax.jit(lambda: jnp.array(3))(),
+    jax.jit(lambda: (jnp.asarray(True), jnp.array(2.0)))(),
+)
+print(
+    jax.jit(lambda x: x[jnp.asarray(1)])(jnp.arange(3)),
+    jax.jit(lambda x: x.at[jnp.array(0)].set(9))(jnp.arange(3)),
+)
 print(jax.jit(lambda x: jnp.sum(x, where=jnp.asarray(True)))(jnp.arange(3.0)))
 for name, f in {
     "if": lambda x: x if jnp.asarray(True) else -x,
