@@ -710,7 +710,7 @@ def test_pickles_of_arrays_that_jax_wrote_are_read():
 
 
 def test_what_the_standard_of_arrays_asks_a_namespace():
-    """Libraries of any array look for these names, and import another module without."""
+    """Libraries of any array look for these names; without, they import another."""
     out, _ = fresh.run(
         """
         import olympus.compat.jax as door
@@ -735,7 +735,8 @@ def test_errors_on_numbers_made_while_tracing_say_that_they_are_traced():
         def f(x):
             kept.append(jnp.asarray(2.5))
             return x if jnp.asarray(True) else -x
-        for use in (lambda: f(1.0), lambda: kept[0] + 1, lambda: jax.jit(lambda x: x + kept[0])(1.0)):
+        add = jax.jit(lambda x: x + kept[0])
+        for use in (lambda: f(1.0), lambda: kept[0] + 1, lambda: add(1.0)):
             try:
                 use()
             except Exception as error:

@@ -81,6 +81,25 @@ def test_cholesky_takes_both_triangles_or_the_lower_alone():
     np.testing.assert_allclose(linalg.cholesky(skewed), halfway, rtol=1e-4, atol=1e-5)
 
 
+@pytest.mark.parametrize("n", [1, 2, 5])
+def test_cholesky_reads_no_imaginary_parts_on_the_diagonal(n):
+    rng = np.random.default_rng(n)
+    x = rng.normal(size=(n, n)) + 1j * rng.normal(size=(n, n))
+    x = (x @ x.conj().T + np.eye(n)).astype("complex64")
+    odd = x + 1j * np.diag(np.arange(1, n + 1)).astype("complex64")
+
+    def factor(x):
+        return linalg.cholesky(x, symmetrize_input=False)
+
+    np.testing.assert_allclose(factor(odd), factor(x), rtol=1e-5)
+    turn = 1j * np.eye(n, dtype="complex64")
+    _, slope = olympus.jvp(factor, (x,), (turn,))
+    np.testing.assert_array_equal(slope, np.zeros((n, n)))
+    _, pull = olympus.vjp(factor, x)
+    (ct,) = pull(jnp.asarray(np.tril(odd)))
+    np.testing.assert_allclose(np.imag(np.diagonal(ct)), np.zeros(n), atol=1e-6)
+
+
 def test_cholesky_of_an_indefinite_matrix_is_nan():
     out = np.asarray(linalg.cholesky(-definite((3, 3))))
     assert np.isnan(np.diag(out)).any()

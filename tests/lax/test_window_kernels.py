@@ -195,6 +195,24 @@ def test_a_window_at_the_end_needs_no_padding():
         assert f"high = {padding}" in text
 
 
+@pytest.mark.parametrize(
+    ("extreme", "start", "fold"), [(lax.max, False, np.any), (lax.min, True, np.all)]
+)
+def test_extremes_of_booleans(extreme, start, fold):
+    x = np.random.default_rng(0).random((4, 7)) < 0.4
+
+    def window(x):
+        return lax.reduce_window(x, start, extreme, (2, 3), (1, 2), "VALID")
+
+    parts = np.lib.stride_tricks.sliding_window_view(x, (2, 3))[:, ::2]
+    for f in (window, olympus.jit(window)):
+        assert f(x).dtype == bool
+        np.testing.assert_array_equal(f(x), fold(parts, axis=(2, 3)))
+    both = olympus.vmap(window)(np.stack([x, ~x]))
+    np.testing.assert_array_equal(both[1], window(~x))
+    assert window(np.zeros((0, 7), bool)).shape == (0, 3)
+
+
 def test_no_window_fits():
     """As of an image that was pooled down to less than a window."""
     x = np.ones((2, 4, 1, 3), "float32")

@@ -59,7 +59,7 @@ class Late:
             home = importlib.import_module(f"olympus._src.{file}")
             # From here on it is an ordinary attribute, which a test may replace.
             page = vars(sys.modules[self._page])
-            value = page.setdefault(name, getattr(home, own))
+            page.setdefault(name, getattr(home, own))
             _claim(self._page, page, name)
             page[name] = guarded(page[name])
             return page[name]

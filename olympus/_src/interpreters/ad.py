@@ -273,8 +273,7 @@ class TangentTape(partial_eval.DynamicOlympusprTrace):
             x if type(t) is Zero else t for x, t in zip(outs, out_tangents, strict=True)
         ]
 
-    def lift_number(self, x: Any) -> Any:
-        return trace.Trace.lift_number(self, x)  # it is no tangent
+    lift_number = trace.Trace.lift_number  # numbers are no tangents
 
     def zeros(self, aval: Any) -> Any:
         """Zeros that the tape makes, so that they are not constants it carries."""

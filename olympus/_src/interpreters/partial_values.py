@@ -135,8 +135,7 @@ class OlympusprTrace(partial_eval.DynamicOlympusprTrace):
         tracers = [self._new(x.aval, x.variable, recipe) for x in outs]
         return tracers if p.multiple_results else tracers[0]
 
-    def lift_number(self, x: Any) -> Any:
-        return trace.Trace.lift_number(self, x)  # it is known
+    lift_number = trace.Trace.lift_number  # numbers are known
 
     def lift(self, x: Any, where: str = "the function's result") -> Any:
         return super().lift(_value(x), where)

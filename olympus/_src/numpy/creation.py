@@ -344,20 +344,21 @@ def _of_numpy(x: Any, dtype: Any, device: Any) -> Any:
     x = np.asarray(x)
     if dtype is None:
         if not dtypes.is_supported(dtypes.native(x.dtype)):
-            raise TypeError(
-                f"Value {x!r} with dtype {x.dtype} is not a valid olympus array type; "
-                "numpy.array takes numbers and booleans only"
-            )
+            raise _not_of_numbers(x)
         dtype = dtypes.canonicalize_dtype(dtypes.native(x.dtype))
     elif x.dtype.kind in "OSU":
         x = _numbers_of(x, dtype)
     elif x.dtype.kind == "V" and not dtypes.is_supported(x.dtype):
-        raise TypeError(
-            f"Value {x!r} with dtype {x.dtype} is not a valid olympus array type; "
-            "numpy.array takes numbers and booleans only"
-        )
+        raise _not_of_numbers(x)
     value = x if x.dtype == dtype else _cast_numpy(x, dtype)
     return put_values(value, ShapedArray(x.shape, dtype), device)
+
+
+def _not_of_numbers(x: np.ndarray) -> TypeError:
+    return TypeError(
+        f"Value {(x if x.ndim else x.item())!r} with dtype {x.dtype} is not a valid "
+        "olympus array type; numpy.array takes numbers and booleans only"
+    )
 
 
 def _numbers_of(x: np.ndarray, dtype: Any) -> np.ndarray:

@@ -131,9 +131,7 @@ class Doubled(index_tricks.CClass):
 
 
 print(Doubled()[jnp.ones(2), jnp.zeros(2)])
-print(
-    isinstance(jnp.r_, index_tricks.RClass), isinstance(jnp.mgrid, index_tricks._Mgrid)
-)
+print(isinstance(jnp.r_, index_tricks.RClass), isinstance(jnp.mgrid, index_tricks._Mgrid))
 print(isinstance(jnp.ogrid, index_tricks._Ogrid), index_tricks.s_[1:2])
 print(type(jnp.ones(2).at) is _IndexUpdateHelper)
 print(isinstance(jnp.ones(2).at[0], _IndexUpdateRef))

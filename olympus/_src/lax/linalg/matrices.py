@@ -157,8 +157,15 @@ def hermitian_part(x: Any) -> Any:
 
 def mirror_lower(x: Any) -> Any:
     """The Hermitian matrices that have the lower triangles of `x`."""
-    inside = _mask_triangle(aval_of(x).shape, 0, elementwise.ge)
-    return elementwise.select(inside, x, adjoint(x))
+    shape = aval_of(x).shape
+    mirrored = elementwise.select(
+        _mask_triangle(shape, 0, elementwise.ge), x, adjoint(x)
+    )
+    if aval_of(x).dtype.kind != "c":
+        return mirrored
+    real = elementwise.real(x)
+    as_complex = elementwise.complex_(real, families.full_like(real, 0))
+    return elementwise.select(on_diagonal(shape), as_complex, mirrored)
 
 
 def _mask_triangle(shape: Any, offset: int, direction: Any) -> Any:
