@@ -66,7 +66,7 @@ def test_a_mapped_kernel_is_a_loop_of_kernels(rng):
     y = rng.normal(size=(8, 10)).astype("float32")
     call = _blocked_matmul(6, 8, 10, 3, 4, 5)
     mapped = olympus.vmap(call, (0, None))(xs, y)
-    assert_allclose(mapped, np.stack([call(x, y) for x in xs]), rtol=1e-5)
+    assert_allclose(mapped, np.stack([call(x, y) for x in xs]), rtol=1e-5, atol=1e-6)
 
 
 def _sine(x, out):
