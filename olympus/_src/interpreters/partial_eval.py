@@ -152,8 +152,6 @@ class DynamicOlympusprTrace(trace.Trace):
         is_next = owner is self.parent and not owner.ended  # as most are
         if not (is_next or _encloses(owner, self)):
             raise trace.leak_error(x, where)
-        if type(x) is DynamicOlympusprTracer and type(x.variable) is ir.Literal:
-            return x.variable
         return self.const(x, x.aval)
 
     def const(self, x: Any, aval: Any) -> ir.Var:

@@ -91,6 +91,16 @@ def outer(x):
 
 
 print(outer(4.0), outer(jnp.arange(2.0)))
+
+
+@jax.jit
+def count_constants(x):
+    half = jnp.asarray(0.5)
+    print(len(jax.make_jaxpr(lambda y: y * half)(1.0).consts), len(jax.make_jaxpr(lambda y: y * jnp.asarray(0.5))(1.0).consts))
+    return x * half
+
+
+print(count_constants(4.0))
 print(
     jax.jit(lambda: jnp.array(3))(),
     jax.jit(lambda: (jnp.asarray(True), jnp.array(2.0)))(),
