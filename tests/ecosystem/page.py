@@ -87,7 +87,7 @@ gymnax 75 and of jax_dataclasses 36, as on JAX. Of 2100 tests of brainstate's
 transformations two fail: one fails on JAX too, and one looks at the constants of a
 program that has lost their values.
 
-Of SciPy 1.18.1's own tests for arrays of JAX, most of which put its functions within
+Of SciPy 1.18.1's own tests for arrays of JAX, many of which put its functions within
 `jit`, 10 099 pass: all of `fft`, `cluster`, `special`, `ndimage`, `stats`, `integrate`,
 `interpolate`, `linalg`, `optimize` and `differentiate`, a quarter of those of `signal`
 and some of `spatial`, but for six that fail on JAX too: a dtype of `boxcox`, and sums

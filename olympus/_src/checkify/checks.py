@@ -130,10 +130,10 @@ def _last_element(code: Any, *payload: Any) -> list[Any]:
     if not size:
         return [_none(), *(_zeros(_without(x, len(shape))) for x in payload)]
     failed = elementwise.ne(flat, np.int32(0))
-    steps = shaping.iota(np.dtype(np.int32), size)
-    # A maximum of all places, not of a reversed copy; the first where none failed.
-    places = elementwise.select(failed, steps, elementwise.mul(steps, np.int32(0)))
-    last = reductions.reduce_max(places, (0,))
+    places = shaping.iota(np.dtype(np.int32), size)
+    # The first one where none failed.
+    of_failed = elementwise.mul(places, elementwise.convert(failed, np.dtype(np.int32)))
+    last = reductions.reduce_max(of_failed, (0,))
     rows = [flat]
     for x in payload:
         own = avals_.aval_of(x).shape[len(shape) :]

@@ -9,7 +9,7 @@ from olympus._src import tree
 from olympus._src.core import avals as avals_
 from olympus._src.core.array_type import PyTree
 from olympus._src.lax import sizes
-from olympus._src.lax.prefixes import Leaves, prefixes, reversed_along, size_along
+from olympus._src.lax.prefixes import Leaves, accumulate, size_along
 from olympus._src.programs import inner_programs
 
 
@@ -57,11 +57,7 @@ def associative_scan(
             f"{shapes}; slice them to the same length"
         )
     leaves = [inner_programs.passed_on(x) for x in leaves]
-    if reverse:
-        leaves = reversed_along(leaves, axes)
-    outs = prefixes(_combiner(fn, structure), leaves, axes)
-    if reverse:
-        outs = reversed_along(outs, axes)
+    outs = accumulate(_combiner(fn, structure), leaves, axes, reverse)
     return structure.unflatten(outs)
 
 

@@ -163,7 +163,7 @@ select_n_p = families.Primitive(
 
 def _clamp_abstract(low: Any, x: Any, high: Any) -> Any:
     families.common_dtype("clamp", (low, x, high))
-    families.check_dtype("clamp", x, (families.BOOL, *families.REAL))
+    families.check_dtype("clamp", x, families.ORDERED)
     for name, bound in (("min", low), ("max", high)):
         if bound.shape not in ((), x.shape):
             raise TypeError(

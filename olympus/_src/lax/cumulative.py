@@ -233,13 +233,7 @@ def _jvp(combine: Primitive) -> Any:
         out = p.bind(x, axis=axis, reverse=reverse)
         if type(t) is Zero:
             return out, Zero(avals.aval_of(out).to_tangent())
-        both, axes = [x, t], (axis, axis)
-        if reverse:
-            both = prefixes.reversed_along(both, axes)
-        both = prefixes.prefixes(pairs, both, axes)
-        if reverse:
-            both = prefixes.reversed_along(both, axes)
-        return out, both[1]
+        return out, prefixes.accumulate(pairs, [x, t], (axis, axis), reverse)[1]
 
     return jvp
 
@@ -527,14 +521,10 @@ def _complex_log_sums(x: Any, axis: int, reverse: bool) -> Array:
     """
     top, angle = elementwise.real(x), elementwise.imag(x)
     turn = elementwise.complex_(elementwise.cos(angle), elementwise.sin(angle))
-    state, axes = [top, turn], (axis, axis)
-    if reverse:
-        state = prefixes.reversed_along(state, axes)
-    state = prefixes.prefixes(_join_scaled_sums, state, axes)
-    if reverse:
-        state = prefixes.reversed_along(state, axes)
-    top, total = state
-    return elementwise.add(_as_complex(top), elementwise.log(total))
+    top, total = prefixes.accumulate(
+        _join_scaled_sums, [top, turn], (axis, axis), reverse
+    )
+    return elementwise.add(_like(total, top), elementwise.log(total))
 
 
 def _join_scaled_sums(before: list[Any], after: list[Any]) -> list[Any]:
@@ -547,8 +537,10 @@ def _scale_sum(own_top: Any, total: Any, top: Any) -> Any:
     gap = elementwise.sub(own_top, top)
     zero = families.scalar_like(gap, 0)
     gap = elementwise.select(elementwise.ne(gap, gap), zero, gap)  # of two infinities
-    return elementwise.mul(total, _as_complex(elementwise.exp(gap)))
+    return elementwise.mul(total, _like(total, elementwise.exp(gap)))
 
 
-def _as_complex(x: Any) -> Any:
-    return elementwise.complex_(x, families.full_like(x, 0))
+def _like(total: Any, x: Any) -> Any:
+    """Real numbers in the complex dtype of `total`."""
+    aval = avals.aval_of(total)
+    return elementwise.convert(x, aval.dtype, aval.weak_type)

@@ -17,7 +17,9 @@ from olympus._src.lax import concatenation, elementwise, shaping, stacking
 Leaves = list[Any]
 
 
-def prefixes(combine: Callable[[Leaves, Leaves], Leaves], x: Leaves, axes: Any) -> Any:
+def prefixes(
+    combine: Callable[[Leaves, Leaves], Leaves], x: Leaves, axes: Any
+) -> Leaves:
     """All prefixes: those that end at odd places from pairs, then those between."""
     n = size_along(x[0], axes[0])
     if n < 2:
@@ -30,6 +32,15 @@ def prefixes(combine: Callable[[Leaves, Leaves], Leaves], x: Leaves, axes: Any) 
     before = [_part(v, a, 0, (n - 1) // 2) for v, a in zip(odd, axes, strict=True)]
     even = _join_leaves(head, combine(before, _every_second(x, axes, 2, n)), axes)
     return [_interleave(e, o, a) for e, o, a in zip(even, odd, axes, strict=True)]
+
+
+def accumulate(
+    combine: Callable[[Leaves, Leaves], Leaves], x: Leaves, axes: Any, reverse: bool
+) -> Leaves:
+    """The same, or the folds of all ends."""
+    if not reverse:
+        return prefixes(combine, x, axes)
+    return reversed_along(prefixes(combine, reversed_along(x, axes), axes), axes)
 
 
 def size_along(x: Any, axis: int) -> int:

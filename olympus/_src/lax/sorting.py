@@ -253,7 +253,7 @@ sort_p = Primitive(
 
 
 def _top_k_abstract(operand: Any, *, k: int, axis: int) -> Any:
-    families.check_dtype("top_k", operand, (families.BOOL, *families.REAL))
+    families.check_dtype("top_k", operand, families.ORDERED)
     families.check_axes("top_k", operand, (axis,))
     if not 0 <= k <= operand.shape[axis]:
         raise ValueError(

@@ -274,7 +274,7 @@ reduce_window_max_p = _window_reduction(
     "reduce_window_max",
     "stablehlo.maximum",
     families.lowest,
-    (families.BOOL, *families.REAL),
+    families.ORDERED,
     np.max,
     elementwise.max_,
     jvp=_extreme_jvp(elementwise.ge_p),
@@ -284,7 +284,7 @@ reduce_window_min_p = _window_reduction(
     "reduce_window_min",
     "stablehlo.minimum",
     families.highest,
-    (families.BOOL, *families.REAL),
+    families.ORDERED,
     np.min,
     elementwise.min_,
     jvp=_extreme_jvp(elementwise.le_p),
@@ -312,7 +312,7 @@ def _gather_abstract(
             f"lax.{name}: operands must have equal shapes, got {tangents.short()} and "
             f"{operand.short()}"
         )
-    families.check_dtype(name, operand, (families.BOOL, *families.REAL))
+    families.check_dtype(name, operand, families.ORDERED)
     families.common_dtype(name, (tangents, operand))
     check(name, operand, params)
     shape = reduce_window_shape_tuple(operand.shape, *[params[k] for k in LISTS])
@@ -417,7 +417,7 @@ select_and_gather_add_p = Primitive(
 
 def _scatter_abstract(source: Any, operand: Any, **params: Any) -> Any:
     name = "select_and_scatter_add"
-    families.check_dtype(name, operand, (families.BOOL, *families.REAL))
+    families.check_dtype(name, operand, families.ORDERED)
     families.common_dtype(name, (source, operand))
     check(name, operand, params)
     shape = reduce_window_shape_tuple(

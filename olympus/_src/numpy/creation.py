@@ -209,7 +209,7 @@ def _is_buffer(x: Any) -> bool:
 
 def move_to_device(x: Any, device: Any) -> Any:
     """An array on a device; one of a program stays where that runs."""
-    device = None if device is None else single_devices.place_of(device)
+    device = single_devices.place_of(device)
     if sharding_constraints.is_over_mesh(device):
         return _divide(x, device)
     if device is None or type(x) is not concrete_arrays.ArrayImpl:
@@ -235,7 +235,7 @@ def constrain_to_device(x: Any, device: Any) -> Any:
 
 def put_values(x: np.ndarray, aval: Any, device: Any = None) -> Any:
     """An array with the values of a NumPy array, on a device or divided over a mesh."""
-    device = None if device is None else single_devices.place_of(device)
+    device = single_devices.place_of(device)
     if aval.dtype == dtypes.float0:  # which are NumPy arrays
         return np.zeros(aval.shape, aval.dtype)
     if sharding_constraints.is_over_mesh(device):
@@ -244,10 +244,10 @@ def put_values(x: np.ndarray, aval: Any, device: Any = None) -> Any:
             return _divide(concrete_arrays.put(x, aval), device)
         device = sharding
     out = concrete_arrays.put(x, aval, device)
-    return _note(out) if device is None else out
+    return _lift_number(out) if device is None else out
 
 
-def _note(x: Any) -> Any:
+def _lift_number(x: Any) -> Any:
     """A new array; in programs in JAX's words a number of the program, if it is one."""
     if x.shape or not vocabulary.is_jax():
         return x
@@ -262,7 +262,7 @@ def put_own_values(x: np.ndarray, aval: Any, device: Any = None) -> Any:
 
 def _fill(write: Any, aval: Any, device: Any = None) -> Any:
     """As `put_values`, of values that a function writes into a NumPy array."""
-    device = None if device is None else single_devices.place_of(device)
+    device = single_devices.place_of(device)
     if sharding_constraints.is_over_mesh(device):
         sharding = _mesh_sharding(device, aval.shape)
         if sharding is None:
@@ -293,7 +293,7 @@ _MOST_MOVED_BYTES = 1 << 12
 
 def is_far(aval: Any, device: Any = None) -> bool:
     """Whether an array is to be made on a device that has a memory of its own."""
-    device = None if device is None else single_devices.place_of(device)
+    device = single_devices.place_of(device)
     is_large = aval.size * aval.dtype.itemsize > _MOST_MOVED_BYTES
     if not is_large or sharding_constraints.is_over_mesh(device):
         return False
@@ -683,7 +683,7 @@ def full(
         # NumPy's broadcasting of a NumPy value would give a NumPy array.
         if dtypes.kind(fill_value.dtype) in "iu":  # of any size that the dtype holds
             fill_value = _cast_numpy(np.asarray(fill_value), kind)
-        number: Any = _note(concrete_arrays.as_array(fill_value))
+        number: Any = _lift_number(concrete_arrays.as_array(fill_value))
         fill_value = number
     value = elementwise.convert(fill_value, kind, weak)
     return move_to_device(_spread(value, shape, "full"), place)

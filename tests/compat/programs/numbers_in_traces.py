@@ -64,17 +64,17 @@ known(1.0)
 
 
 @jax.custom_jvp
-def doubled(x):
+def double(x):
     return x * 2
 
 
-@doubled.defjvp
+@double.defjvp
 def _(primals, tangents):
     n = lax.while_loop(lambda n: n < 3, lambda n: n + 1, jnp.asarray(0))
-    return doubled(*primals), tangents[0] * jnp.asarray(2.0) * n / 3
+    return double(*primals), tangents[0] * jnp.asarray(2.0) * n / 3
 
 
-print(jax.grad(doubled)(1.0), jax.jit(jax.grad(doubled))(1.0))
+print(jax.grad(double)(1.0), jax.jit(jax.grad(double))(1.0))
 
 
 @jax.jit

@@ -157,15 +157,14 @@ def hermitian_part(x: Any) -> Any:
 
 def mirror_lower(x: Any) -> Any:
     """The Hermitian matrices that have the lower triangles of `x`."""
-    shape = aval_of(x).shape
+    aval = aval_of(x)
     mirrored = elementwise.select(
-        _mask_triangle(shape, 0, elementwise.ge), x, adjoint(x)
+        _mask_triangle(aval.shape, 0, elementwise.ge), x, adjoint(x)
     )
-    if aval_of(x).dtype.kind != "c":
+    if aval.dtype.kind != "c":
         return mirrored
-    real = elementwise.real(x)
-    as_complex = elementwise.complex_(real, families.full_like(real, 0))
-    return elementwise.select(on_diagonal(shape), as_complex, mirrored)
+    real = elementwise.convert(elementwise.real(x), aval.dtype, aval.weak_type)
+    return elementwise.select(on_diagonal(aval.shape), real, mirrored)
 
 
 def _mask_triangle(shape: Any, offset: int, direction: Any) -> Any:
