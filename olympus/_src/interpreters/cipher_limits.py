@@ -66,8 +66,6 @@ _CALLED = frozenset(("acos", "asin", "ceil", "clamp", "cos", "erf", "exp", "floo
 _CALLED |= {"log", "max", "min", "pow", "round", "sin", "sqrt", "tan"}
 # Axes that are unrolled.
 _SHORT = 32
-# Made of the same element of each operand.
-_ELEMENTWISE = (Cost.CHEAP, Cost.BITS, Cost.EXPENSIVE)
 
 
 def keep_apart(
@@ -277,7 +275,7 @@ class _Samples:
 
     def add(self, eqn: ir.Eqn) -> bool:
         """Takes an operation that needs nothing but the samples and numbers."""
-        if not _is_elementwise(eqn, self.shape):
+        if not rewriting.is_elementwise(eqn, self.shape):
             return False
         for v in eqn.invars:
             if v.aval.shape != () and (type(v) is ir.Literal or v not in self.values):
@@ -291,19 +289,6 @@ class _Samples:
         return any(map(_is_expensive, self.eqns)) and any(
             eqn.primitive is threefry2x32_p for eqn in self.eqns
         )
-
-
-def _is_elementwise(eqn: ir.Eqn, shape: tuple[int, ...]) -> bool:
-    if eqn.primitive.cost not in _ELEMENTWISE or eqn.effects:
-        return False
-    if eqn.primitive is optimization_barrier_p:
-        return False
-    if any(isinstance(value, tuple) for value in eqn.params.values()):
-        return False  # which may be a shape
-    if eqn.params.get("sharding") is not None:
-        return False
-    avals = [v.aval for v in eqn.outvars]
-    return all(rewriting.is_undivided(a) and a.shape == shape for a in avals)
 
 
 def _flatten(program: ir.Olympuspr, fewest: _Fewest) -> ir.Olympuspr:

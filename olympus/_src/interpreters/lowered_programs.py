@@ -21,6 +21,7 @@ from olympus._src.interpreters import (
     joined_scatters,
     pad_sums,
     partial_eval,
+    product_order,
     program_meshes,
     program_sizes,
     progress,
@@ -360,6 +361,8 @@ def _rewrite(program: ir.Olympuspr, platform: str, is_divided: bool) -> ir.Olymp
             program = joined_scatters.join(program, platform)
         if ir.has_operation(program, "concatenate", "stack"):
             program = equal_rows.join(program, in_bodies)
+        if platform == "cpu" and ir.has_operation(program, "dot_general"):
+            program = product_order.exchange(program)
     return fusion_limits.limit(program, platform, in_bodies, is_divided)
 
 

@@ -9,11 +9,13 @@ import numpy as np
 
 from olympus._src.core import ir, sizes
 from olympus._src.core.avals import ShapedArray
-from olympus._src.core.primitive import Primitive
+from olympus._src.core.primitive import Cost, Primitive
 from olympus._src.interpreters import partial_eval
+from olympus._src.lax.barriers import optimization_barrier_p
 from olympus._src.lax.shaping import reshape_p
 
 _INFO = ir.DebugInfo("rewriting", "program")
+_ELEMENTWISE = (Cost.CHEAP, Cost.BITS, Cost.EXPENSIVE)
 
 # Writes what stands for an equation; gives the value to be read in place of its result.
 Change = Callable[[ir.Eqn], Any]
@@ -92,6 +94,23 @@ def is_undivided(aval: Any) -> bool:
         and not aval.vma
         and sizes.is_constant_shape(aval.shape)
     )
+
+
+def is_elementwise(eqn: ir.Eqn, shape: tuple[int, ...]) -> bool:
+    """Whether an equation makes arrays of a shape, each element of one of each operand.
+
+    Its parameters say nothing of the shape, so that it may be written for another.
+    """
+    if eqn.primitive.cost not in _ELEMENTWISE or eqn.effects:
+        return False
+    if eqn.primitive is optimization_barrier_p:
+        return False
+    if any(isinstance(value, tuple) for value in eqn.params.values()):
+        return False  # which may be a shape
+    if eqn.params.get("sharding") is not None:
+        return False
+    avals = [v.aval for v in eqn.outvars]
+    return all(is_undivided(a) and a.shape == shape for a in avals)
 
 
 def reshape(x: Any, shape: Sequence[int]) -> Any:
