@@ -28,7 +28,8 @@ class OptionalExtension(build_ext):
     def _say(self, error: Exception) -> None:
         print(
             f"olympus: built without a part in C ({error}); everything works, but "
-            "calls, products of sparse matrices or cumulative sums are slower",
+            "calls, products of sparse matrices, cumulative sums or small matrices are "
+            "slower",
             file=sys.stderr,
         )
 
@@ -42,7 +43,10 @@ HEADERS = [
     "host_values",
     "results",
 ]
-PARTS = {"calls": [f"{name}.h" for name in HEADERS], "products": ["prefixes.h"]}
+PARTS = {
+    "calls": [f"{name}.h" for name in HEADERS],
+    "products": ["prefixes.h", "small_matrices.h"],
+}
 EXTENSIONS = [
     Extension(
         f"olympus._src.native.{name}",

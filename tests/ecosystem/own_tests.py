@@ -72,7 +72,11 @@ def _source(python, name):
     folder = _SOURCES / requirement.replace("==", "-")
     if not folder.exists():
         with tempfile.TemporaryDirectory() as fetched:
-            command = [python, "-m", "pip", "download", "--quiet", "--no-deps"]
+            # The environment has no pip of its own.
+            show = [python, "-c", "import sys; print(sys.base_prefix)"]
+            base = subprocess.run(show, capture_output=True, text=True, check=True)
+            pip = [f"{base.stdout.strip()}/bin/python3", "-m", "pip"]
+            command = [*pip, "download", "--quiet", "--no-deps"]
             command += ["--no-binary", package, "-d", fetched]
             subprocess.run([*command, requirement], check=True)
             (archive,) = pathlib.Path(fetched).glob("*.tar.gz")

@@ -8,12 +8,18 @@ import pytest
 import olympus
 from olympus import export, lax
 from olympus._src.lax import prefix_kernels
+from olympus._src.lax.linalg import (
+    linear_systems,
+    lu_decomposition,
+    matrix_kernels,
+)
 from tests.lax import samples
 
 # Kernels that later versions need not have.
 UNSTABLE = ("geqp3", "ormqr", "unmqr")
 # Kernels of our own, which are not in exports, round in another order.
 OTHER_KERNELS = {lax.cumsum_p: 2e-6, lax.cumprod_p: 1e-4, lax.cumlogsumexp_p: 2e-6}
+OTHER_KERNELS |= {lu_decomposition.lu_p: 1e-5, linear_systems.lu_solve_p: 1e-4}
 
 
 def check_round_trip(f, args, tolerance=0.0):
@@ -41,14 +47,20 @@ def check_round_trip(f, args, tolerance=0.0):
 @pytest.mark.sampled(30)
 @pytest.mark.parametrize("s", samples.SAMPLES, ids=repr)
 def test_each_operation(s):
-    has_kernel = s.p in OTHER_KERNELS and prefix_kernels.suits(
-        "cpu",
-        olympus.typeof(s.args[0]),
-        s.params["axis"],
-        prefix_kernels.FEWEST_EXPONENTIALS,
-    )
-    tolerance = OTHER_KERNELS[s.p] if has_kernel else 0.0
+    tolerance = OTHER_KERNELS[s.p] if has_kernel(s) else 0.0
     check_round_trip(lambda *args: s.p.bind(*args, **s.params), s.args, tolerance)
+
+
+def has_kernel(s):
+    if s.p not in OTHER_KERNELS:
+        return False
+    types = [olympus.typeof(x) for x in s.args]
+    if s.p is linear_systems.lu_solve_p:
+        return matrix_kernels.suits("cpu", types[1], types[3].shape[-1])
+    if s.p is lu_decomposition.lu_p:
+        return matrix_kernels.suits("cpu", types[0])
+    fewest = prefix_kernels.FEWEST_EXPONENTIALS
+    return prefix_kernels.suits("cpu", types[0], s.params["axis"], fewest)
 
 
 def test_a_slice_of_a_scalar():

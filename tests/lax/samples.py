@@ -56,6 +56,10 @@ WITHOUT_SAMPLE |= {
     for name in ("cumsum", "cumprod", "cummax", "cummin", "cumlogsumexp")
     for how in ("kernel", "in_xla")
 }
+WITHOUT_SAMPLE |= dict.fromkeys(
+    ("lu_in_lapack", "small_lu", "small_lu_solve"),
+    "written where programs are lowered; test_matrix_kernels",
+)
 WITHOUT_SAMPLE["separate_call"] = (
     "written where programs are lowered; test_cipher_limits"
 )

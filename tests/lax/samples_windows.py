@@ -66,7 +66,6 @@ ERRORS = [
     ("reduce_window", lambda: run(x, 0.0, add, (2,), (1, 1), ((0, 0),) * 2)),
     ("reduce_window", lambda: run(x, 0.0, add, (2, 2), (0, 1), ((0, 0),) * 2)),
     ("reduce_window", lambda: run(x, 0.0, add, (2, 2), (1,), "SAME")),
-    ("reduce_window", lambda: run(x > 0, False, top, (2, 2), (1, 1))),
     ("padding", lambda: run(x, 0.0, add, (2, 2), (1, 1), "FULL")),
     ("select_and_gather_add",
      lambda: windows.select_and_gather_add_p.bind(

@@ -10,9 +10,14 @@ import pytest
 import olympus
 from olympus import lax
 from olympus import numpy as jnp
-from olympus._src.lax.linalg import small_matrices
+from olympus._src.lax.linalg import matrix_kernels, small_matrices
 
 MANY = small_matrices.FEWEST
+
+
+@pytest.fixture(autouse=True)
+def _without_kernels(monkeypatch):
+    monkeypatch.setattr(matrix_kernels, "MOST", 0)
 
 
 def _matrices(n, dtype="float32", seed=0):

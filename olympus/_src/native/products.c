@@ -1,5 +1,5 @@
 /* Products of sparse matrices with dense arrays, as XLA calls them on CPUs; `prefixes.h`
-   has cumulative sums and their kind.
+   has cumulative sums and their kind, `small_matrices.h` factors of small matrices.
 
    Two kernels of products: of rows of elements (CSR), and of elements in any order (COO). Both skip
    elements whose positions lie outside, and add those of one position. Rows of the result
@@ -19,7 +19,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define VERSION 3 /* of the kernels' operands; `__init__.py` has the same */
+#define VERSION 4 /* of the kernels' operands; `__init__.py` has the same */
 
 /* ---- what XLA hands over ------------------------------------------------------------ */
 
@@ -420,6 +420,7 @@ static void *multiply_list_forward(Call *call) { return multiply_list(call, 0); 
 static void *multiply_list_flipped(Call *call) { return multiply_list(call, 1); }
 
 #include "prefixes.h"
+#include "small_matrices.h"
 
 /* ---- the module ----------------------------------------------------------------------- */
 
@@ -440,6 +441,9 @@ static const struct {
     {"olympus_cummin_reverse", cummin_reverse},
     {"olympus_cumlogsumexp", cumlogsumexp},
     {"olympus_cumlogsumexp_reverse", cumlogsumexp_reverse},
+    {"olympus_small_lu", factor_small},
+    {"olympus_small_lu_solve", solve_small_plain},
+    {"olympus_small_lu_solve_transposed", solve_small_transposed},
 };
 
 static struct PyModuleDef definition = {

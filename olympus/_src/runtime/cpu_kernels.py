@@ -17,7 +17,13 @@ _MARKS = (b"custom_call", b"custom-call", b"lapack_")
 _HYBRID = b"hybrid_"  # as in cuhybrid_eig_real
 
 _OWN = tuple(
-    name.encode() for name in (native.CSR_PRODUCT, native.COO_PRODUCT, native.PREFIXES)
+    name.encode()
+    for name in (
+        native.CSR_PRODUCT,
+        native.COO_PRODUCT,
+        native.PREFIXES,
+        native.SMALL_LU,
+    )
 )
 
 _lock = threading.Lock()

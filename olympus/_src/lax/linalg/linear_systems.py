@@ -21,6 +21,7 @@ from olympus._src.lax.families import ShapedArray
 from olympus._src.lax.linalg import (
     lu_decomposition,
     matrices,
+    matrix_kernels,
     small_matrices,
     triangular,
 )
@@ -135,6 +136,34 @@ def _batch(axis: Any, args: Any, dims: Any, **params: Any) -> Any:
     return lu_solve_p.bind(*fronts, **params), 0
 
 
+def _plain(packed: Any, order: Any, b: Any, *, transpose_a: bool) -> Any:
+    return _decompose(
+        None, packed, order, b, transpose_a=transpose_a, conjugate_a=False
+    )
+
+
+def _kernel_abstract(packed: Any, order: Any, b: Any, *, transpose_a: bool) -> Any:
+    return ShapedArray(b.shape, b.dtype)
+
+
+_kernel = matrix_kernels.solutions_by_kernel(
+    "small_lu_solve", matrices.weak_as_operands(_kernel_abstract), _plain
+)
+
+
+def _choose(
+    platform: str, a: Any, packed: Any, order: Any, b: Any, **params: Any
+) -> Any:
+    """What is lowered on a platform in place of triangular systems, or None."""
+    is_written_out = small_matrices.choose_lu(
+        platform, packed
+    ) is not None and small_matrices.are_substituted(platform, packed, b)
+    if is_written_out or not matrix_kernels.suits(platform, packed, b.shape[-1]):
+        return small_matrices.choose_solution(platform, a, packed, order, b, **params)
+    transpose_a = params["transpose_a"]
+    return lambda a, *operands: _kernel.bind(*operands, transpose_a=transpose_a)
+
+
 # The factors stand beside the matrix, so that the derivative, of any order, is one more
 # solution with the same factors, and never the derivative of the factorization.
 lu_solve_p: Primitive = Primitive(
@@ -142,7 +171,7 @@ lu_solve_p: Primitive = Primitive(
     shard=sharding_rules.leading,
     abstract=matrices.weak_as_operands(_abstract),
     decompose=_decompose,
-    rewrite=small_matrices.choose_solution,
+    rewrite=_choose,
     jvp=_jvp,
     transpose=_transpose,
     batch=_batch,

@@ -19,6 +19,7 @@ from olympus._src.lax.linalg import (
     lapack,
     loops,
     matrices,
+    matrix_kernels,
     small_matrices,
     triangular,
 )
@@ -251,13 +252,31 @@ def _lu_reference(x: np.ndarray) -> Any:
     return packed, pivots, _permutation_reference(pivots, permutation_size=rows)
 
 
+_in_lapack = Primitive(
+    "lu_in_lapack",
+    multiple_results=True,
+    abstract=matrices.weak_as_operands(_lu_abstract),
+    lower=_lu_lower,
+    needs_full_build=True,
+)
+_kernel = matrix_kernels.factors_by_kernel("small_lu", _in_lapack)
+
+
+def _choose(platform: str, x: Any) -> Any:
+    """What is lowered on a platform in place of a call of LAPACK, or None."""
+    written_out = small_matrices.choose_lu(platform, x)
+    if written_out is None and matrix_kernels.suits(platform, x):
+        return _kernel.bind
+    return written_out
+
+
 lu_p: Primitive = Primitive(
     "lu",
     shard=sharding_rules.leading,
     multiple_results=True,
     abstract=matrices.weak_as_operands(_lu_abstract),
     lower=_lu_lower,
-    rewrite=small_matrices.choose_lu,
+    rewrite=_choose,
     jvp=_lu_jvp,
     reference=_lu_reference,
     needs_full_build=True,

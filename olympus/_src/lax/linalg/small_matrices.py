@@ -3,7 +3,8 @@
 LAPACK takes one matrix after another, 0.1 microseconds or more each. Written out for
 matrices of a few rows, with each element an array over all matrices, the same
 eliminations with the same exchanges of rows run on whole vectors: 3 to 10 times faster.
-From 4 x 4 on the written-out elimination grows too long to compile.
+From 4 x 4 on the written-out elimination grows too long to compile; `matrix_kernels`
+takes those.
 """
 
 from __future__ import annotations
@@ -133,10 +134,15 @@ def choose_triangular(
     platform: str, a: Any, b: Any, *, left_side: bool, **params: Any
 ) -> Replacement:
     """What to lower in place of `triangular_solve`, or None."""
-    few = b.shape[-1] * b.shape[-2] <= _MOST_UNKNOWNS
-    if not (few and _fits(platform, a, _MOST_SUBSTITUTED)):
+    if not are_substituted(platform, a, b):
         return None
     return lambda a, b: _triangular(a, b, left_side=left_side, **params)
+
+
+def are_substituted(platform: str, a: Any, b: Any) -> bool:
+    """Whether triangular systems of such matrices and right-hand sides are written."""
+    few = b.shape[-1] * b.shape[-2] <= _MOST_UNKNOWNS
+    return few and _fits(platform, a, _MOST_SUBSTITUTED)
 
 
 def _triangular(
@@ -191,9 +197,7 @@ def choose_solution(
     platform: str, a: Any, packed: Any, order: Any, b: Any, **params: Any
 ) -> Replacement:
     """What to lower in place of `lu_solve`, or None."""
-    few = b.shape[-1] * b.shape[-2] <= _MOST_UNKNOWNS
-    plain = not params["transpose_a"]
-    if not (few and plain and _fits(platform, packed, _MOST_SUBSTITUTED)):
+    if params["transpose_a"] or not are_substituted(platform, packed, b):
         return None
     return _solution
 
