@@ -71,6 +71,48 @@ def test_small_matrices_are_not_contracted_one_by_one():
         assert "dot_general" in olympus.jit(jnp.matmul).lower(x, x).as_text()
 
 
+LYING_THE_OTHER_WAY = {
+    "aji,ajk->aik": ((70, 8, 8), (70, 8, 8)),
+    "aji,akj->aik": ((70, 8, 4), (70, 16, 8)),
+    "abji,abjk->abik": ((7, 11, 9, 5), (7, 11, 9, 4)),
+    "ajki,ajkl->ail": ((70, 4, 2, 5), (70, 4, 2, 6)),
+    "ajik,ajkl->ail": ((70, 4, 5, 3), (70, 4, 3, 6)),
+}
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("formula", LYING_THE_OTHER_WAY)
+def test_first_matrices_that_lie_the_other_way(formula, dtype):
+    rng = np.random.default_rng(0)
+    with olympus.enable_x64(True):
+        xs = [rng.normal(size=s).astype(dtype) for s in LYING_THE_OTHER_WAY[formula]]
+        want = np.einsum(formula, *[x.astype("float64") for x in xs])
+
+        def product(*xs):
+            return jnp.einsum(formula, *xs)
+
+        found = olympus.jit(product)(*xs)
+        assert found.dtype == dtype
+        np.testing.assert_allclose(found, want, rtol=1e-5, atol=1e-5)
+        looped = olympus.jit(lambda *xs: lax.map(lambda _: product(*xs), np.arange(2)))
+        np.testing.assert_allclose(looped(*xs)[1], want, rtol=1e-5, atol=1e-5)
+
+
+def test_which_first_matrices_are_transposed():
+    def n_transposed(*shapes):
+        def product(x, y):
+            return lax.dot_general(x, y, (((1,), (1,)), ((0,), (0,))))
+
+        args = [np.ones(s, "float32") for s in shapes]
+        return olympus.jit(product).lower(*args).as_text().count("stablehlo.transpose")
+
+    assert n_transposed((70, 8, 8), (70, 8, 8)) == 1
+    assert n_transposed((60, 8, 8), (60, 8, 8)) == 0  # few
+    assert n_transposed((70, 8, 8), (70, 8, 1)) == 0  # a vector
+    assert n_transposed((70, 8, 1), (70, 8, 8)) == 0
+    assert n_transposed((70, 64, 32), (70, 64, 8)) == 0  # large
+
+
 def test_what_is_not_finite_stays_in_its_matrix():
     x = np.ones((70, 4, 4), "float32")
     x[3, 2, 1] = np.nan

@@ -29,6 +29,7 @@ from olympus._src.lax.precision import (
     canonical_precision,
     precision_text,
 )
+from olympus._src.lax.separate_calls import kept_p
 from olympus._src.lowering import types
 
 
@@ -379,7 +380,26 @@ def _rewrite(
     if not dimension_numbers[1][0]:
         return None
     out, _ = dot_general_p.results((x, y), {**both, **params})
-    return contraction.choose(platform, x, y, out, **both)
+    written = contraction.choose(platform, x, y, out, **both)
+    if written is not None:
+        return written
+    order = contraction.order_for_library(platform, x, y, out, **both)
+    if order is None:
+        return None
+    return lambda x, y: _contract_reordered(x, y, order, **both, **params)
+
+
+def _contract_reordered(
+    x: Any, y: Any, order: Sequence[int], *, dimension_numbers: Any, **params: Any
+) -> Any:
+    """The same product, of a first operand whose axes are put in an order in memory."""
+    (cx, cy), (bx, by) = dimension_numbers
+    moved = kept_p.bind(families.transpose_p.bind(x, permutation=tuple(order)))
+    numbers = (
+        (tuple(map(order.index, cx)), cy),
+        (tuple(map(order.index, bx)), by),
+    )
+    return dot_general_p.bind(moved, y, dimension_numbers=numbers, **params)
 
 
 dot_general_p = Primitive(

@@ -18,6 +18,8 @@ from olympus._src.core import avals, dtypes
 from olympus._src.lax import concatenation, elementwise, shaping
 from olympus._src.lax.kernels import thresholds
 
+_OF_LIBRARY = frozenset(["float32", "float64"])
+
 
 def choose(
     platform: str, x: Any, y: Any, out: Any, dimension_numbers: Any, precision: Any
@@ -53,6 +55,40 @@ def choose(
     if any(list(p) != sorted(p) for p in places):
         return None
     return lambda a, b: _sum_of_products(a, b, out, (cx, cy), places)
+
+
+def order_for_library(
+    platform: str, x: Any, y: Any, out: Any, dimension_numbers: Any, precision: Any
+) -> list[int] | None:
+    """The order of the first operand's axes in which many small products are fast.
+
+    The library that XLA calls for each product takes long to begin where the axes that
+    are contracted lie before the others in the first matrix.
+
+    Args:
+      platform, x, y, out, dimension_numbers, precision: as of `choose`.
+
+    Returns:
+      Axes of the batch, others, and those that are contracted; None if there is no need
+      to reorder them.
+    """
+    (cx, _), (bx, _) = dimension_numbers
+    if platform != "cpu" or list(bx) != list(range(len(bx))) or x.ndim - 1 in cx:
+        return None
+    if not x.dtype == y.dtype == out.dtype or out.dtype.name not in _OF_LIBRARY:
+        return None
+    many = math.prod([x.shape[d] for d in bx])
+    if many < thresholds.FEWEST_PRODUCTS or not x.size or not y.size:
+        return None
+    terms = math.prod([x.shape[d] for d in cx])
+    rows, columns = (a.size // (terms * many) for a in (x, y))
+    # XLA writes out the smallest, and products with a vector.
+    if min(rows, columns) == 1 or max(rows, columns) == 2 or terms <= 2:
+        return None
+    if rows * terms > thresholds.LARGEST_TRANSPOSED:
+        return None
+    others = [d for d in range(x.ndim) if d not in (*bx, *cx)]
+    return [*bx, *others, *cx]
 
 
 def _places(
