@@ -16,9 +16,9 @@ UNROLLED_PRODUCT = 27
 LARGEST_PRODUCT = 7**3
 MOST_PRODUCT_TERMS = 7
 FEWEST_PRODUCTS = 64  # matrices; measurement not recorded
-# Elements of each first matrix up to which it is transposed for the library, which takes
-# 0.65 us more for each that lies the other way: 2000 of 8 x 8 take 0.25 ms, not 1.5, 200
-# of 32 x 32 0.3, not 0.4 to 0.6; 64 of 64 x 64 are equal.
+# Elements of each first matrix up to which it is transposed for the library, which
+# takes 0.65 us more for each that lies the other way: 2000 of 8 x 8 take 0.25 ms, not
+# 1.5, 200 of 32 x 32 0.3, not 0.4 to 0.6; 64 of 64 x 64 are equal.
 LARGEST_TRANSPOSED = 32**2
 
 # -- convolutions (`grouped_convolution`; decision 18) ---------------------------------
