@@ -12,14 +12,14 @@ from collections.abc import Iterator
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent.parent
-_SOURCE = Path("olympus/_src/native/calls.c")
+_NATIVE = Path("olympus/_src/native")
 
 
 @contextlib.contextmanager
 def with_reference(reference: str) -> Iterator[tuple[Path, Path]]:
     """A copy of this checkout, and a temporary worktree of a git reference.
 
-    Both have their part in C built, by one compiler, and the benchmark of this one.
+    Both have their parts in C built, by one compiler, and the benchmark of this one.
     """
     with tempfile.TemporaryDirectory(prefix="olympus-bench-") as folder:
         after, before = Path(folder) / "after", Path(folder) / "before"
@@ -43,17 +43,18 @@ def _git(*words: str) -> None:
 
 
 def build(tree: Path) -> None:
-    """Builds the part in C of a checkout, where it has one and there is a compiler."""
-    source = tree / _SOURCE
-    if not source.exists():
-        return
-    target = source.with_name(source.stem + sysconfig.get_config_var("EXT_SUFFIX"))
-    include = sysconfig.get_path("include")
-    command = ["gcc", "-O2", "-shared", "-fPIC", f"-I{include}", str(source)]
-    try:
-        subprocess.run(
-            [*command, "-o", str(target)], check=True, capture_output=True, text=True
-        )
-    except (OSError, subprocess.CalledProcessError) as error:
-        said = getattr(error, "stderr", "") or str(error)
-        sys.stderr.write(f"{tree}: without the part in C: {said[-500:]}\n")
+    """Builds the parts in C of a checkout that it has, where there is a compiler."""
+    suffix = sysconfig.get_config_var("EXT_SUFFIX")
+    command = ["gcc", "-O3", "-shared", "-fPIC", f"-I{sysconfig.get_path('include')}"]
+    for source in sorted((tree / _NATIVE).glob("*.c")):
+        target = source.with_name(source.stem + suffix)
+        try:
+            subprocess.run(
+                [*command, str(source), "-lm", "-o", str(target)],
+                check=True,
+                capture_output=True,
+                text=True,
+            )
+        except (OSError, subprocess.CalledProcessError) as error:
+            said = getattr(error, "stderr", "") or str(error)
+            sys.stderr.write(f"{tree}: without {source.stem} in C: {said[-500:]}\n")
