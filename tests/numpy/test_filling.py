@@ -24,7 +24,7 @@ def test_floats_in_integer_dtypes_become_the_nearest(number, dtype):
     if np.isfinite(number):
         floor = jnp.array([np.floor(number)]).astype(dtype)
         assert made.pop("linspace").tolist() == floor.tolist()
-    with pytest.warns(FutureWarning, match="may not fit"):
+    with pytest.warns(FutureWarning, match="cannot safely cast"):
         made["set of a number"] = jnp.zeros_like(expected).at[0].set(number)
     for how, out in made.items():
         assert out.tolist() == expected.tolist(), how
