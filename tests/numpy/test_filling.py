@@ -65,6 +65,21 @@ def test_ranges_of_complex_numbers_are_refused():
 
 
 @pytest.mark.parametrize(
+    "fill",
+    [
+        lambda v: jnp.full(2, v),
+        lambda v: jnp.full_like(v[:2], v),
+        olympus.jit(lambda v: jnp.full((2,), v)),
+        lambda v: jnp.full((), v),
+    ],
+)
+@pytest.mark.parametrize("make", [np.arange, jnp.arange])
+def test_fill_values_that_do_not_broadcast_are_errors_of_values(fill, make):
+    with pytest.raises(ValueError, match="fill_value must broadcast to shape"):
+        fill(make(3))
+
+
+@pytest.mark.parametrize(
     "value", [np.ones(2), np.float64(1), np.ones((1,), np.int8), np.array(1)]
 )
 def test_filling_with_numpy_values_gives_an_array(value):
