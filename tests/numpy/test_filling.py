@@ -24,7 +24,7 @@ def test_floats_in_integer_dtypes_become_the_nearest(number, dtype):
     if np.isfinite(number):
         floor = jnp.array([np.floor(number)]).astype(dtype)
         assert made.pop("linspace").tolist() == floor.tolist()
-    with pytest.warns(FutureWarning, match="may not fit"):
+    with pytest.warns(FutureWarning, match="cannot safely cast"):
         made["set of a number"] = jnp.zeros_like(expected).at[0].set(number)
     for how, out in made.items():
         assert out.tolist() == expected.tolist(), how
@@ -62,6 +62,21 @@ def test_ranges_of_fractions_in_integers_have_a_whole_start_and_step():
 def test_ranges_of_complex_numbers_are_refused():
     with pytest.raises(ValueError, match="arguments must be real, got 1j, 3"):
         jnp.arange(1j, 3)
+
+
+@pytest.mark.parametrize(
+    "fill",
+    [
+        lambda v: jnp.full(2, v),
+        lambda v: jnp.full_like(v[:2], v),
+        olympus.jit(lambda v: jnp.full((2,), v)),
+        lambda v: jnp.full((), v),
+    ],
+)
+@pytest.mark.parametrize("make", [np.arange, jnp.arange])
+def test_fill_values_that_do_not_broadcast_are_errors_of_values(fill, make):
+    with pytest.raises(ValueError, match="fill_value must broadcast to shape"):
+        fill(make(3))
 
 
 @pytest.mark.parametrize(

@@ -221,7 +221,7 @@ def test_values_that_do_not_fit_are_computed_with_before_conversion(
 ):
     # Recorded of jax 0.10.2.
     x = jnp.array([4, 3, 5]).astype(dtype)
-    with pytest.warns(FutureWarning, match="may not fit"):
+    with pytest.warns(FutureWarning, match="cannot safely cast"):
         found = getattr(x.at[jnp.array([0, 1])], op)(value)
     assert found.dtype == dtype
     np.testing.assert_array_equal(found, np.array(wanted, dtype))

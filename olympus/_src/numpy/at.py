@@ -309,8 +309,8 @@ def _cast_values(values: Any, dtype: Any, op: str) -> tuple[Any, Any]:
     if joined != dtype:
         what = f"the number {values!r}" if number else f"values of dtype {aval.dtype}"
         user_warnings.warn(
-            f"at[...].{op}: {what} may not fit an array of dtype {dtype} without loss, "
-            f"and the result is converted; convert it yourself, as in "
+            f"at[...].{op}: cannot safely cast {what} to dtype {dtype} of the "
+            f"array, and the result is converted; convert it yourself, as in "
             f"x.at[...].{op}(y.astype(x.dtype)): this will be an error",
             FutureWarning,
         )

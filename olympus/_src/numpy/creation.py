@@ -698,8 +698,7 @@ def _number_in(x: Any, dtype: Any, weak: bool) -> Any:
 
 
 def _spread(value: Any, shape: tuple[int, ...], name: str) -> Any:
-    out_shape = promotion.result_shape(name, [aval_of(value).shape, shape])
-    if out_shape != shape:
+    if not sizes_.fits_shape(aval_of(value).shape, shape):
         raise ValueError(
             f"numpy.{name}: fill_value must broadcast to shape {shape}, got "
             f"{aval_of(value).short()}"
