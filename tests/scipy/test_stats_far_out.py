@@ -42,6 +42,22 @@ VALUES = [
     ("nbinom.logpmf", (0, 100, 0.999), None),
     pytest.param("betabinom.pmf", (5, 5, 1e8, 1e-20), 1, marks=pytest.mark.slow),
     ("beta.cdf", (1e-8, 1e-10, 1e8), 1),
+    ("gamma.logcdf", (1e-30, 2), None),
+    ("gamma.logcdf", (0.7, 50), None),
+    ("gamma.logcdf", (300, 1000), None),
+    ("gamma.logcdf", (0.98e6, 1e6), None),
+    ("gamma.logcdf", (40, 2), None),
+    ("gamma.logsf", (104, 2), None),
+    ("gamma.logsf", (88, 0.5), None),
+    ("gamma.logsf", (300, 50), None),
+    ("gamma.logsf", (1.02e6, 1e6), None),
+    ("gamma.logsf", (1e-3, 2), None),
+    ("chi2.logcdf", (88, 1), None),
+    ("chi2.logsf", (13, 100), None),
+    ("chi2.logsf", (1000, 3), None),
+    ("beta.logcdf", (0.99999905, 2, 3), None),
+    ("beta.logsf", (1e-10, 2, 3), None),
+    ("cauchy.logsf", (1e30, 0, 1), None),
     ("gennorm.cdf", (0.01, 30), 0.5050926),  # 1/2 + x / (2 gamma(1 + 1/30))
 ]
 
@@ -113,6 +129,39 @@ def test_slopes_far_out(name, args):
         wide = [np.float64(x) for x in args]
         exact = olympus.grad(narrow, tuple(range(len(args))))(*wide)
     np.testing.assert_allclose(slopes, np.array(exact, np.float32), 1e-4)
+
+
+@pytest.mark.parametrize("name", ["cdf", "logcdf", "sf", "logsf"])
+@pytest.mark.parametrize(
+    ("owner", "parameters"),
+    [("gamma", (2,)), ("gamma", (50,)), ("gamma", (0.5,)), ("chi2", (100,))],
+)
+def test_slopes_of_gamma_chances_in_tails(owner, parameters, name):
+    x = np.float32([1e-4, 1e-3, 0.7, 13, 40, 104, 300])
+    narrow, exact = getattr(getattr(stats, owner), name), getattr(reference, owner)
+    p = np.float32(parameters)
+    got = olympus.vmap(lambda x: olympus.grad(narrow)(x, *p))(x)
+    wide, below = exact(*parameters), "cdf" in name
+    wanted = wide.pdf(x.astype(float)) * (1 if below else -1)
+    if "log" in name:
+        wanted = wanted / (wide.cdf if below else wide.sf)(x.astype(float))
+    np.testing.assert_allclose(got, np.float32(wanted), 2e-4, 1e-37)
+
+
+@pytest.mark.parametrize("name", ["cdf", "sf", "logsf"])
+@pytest.mark.parametrize("x", [88, 150, 1e10, INF])
+def test_slopes_of_extreme_values_where_a_power_overflows(name, x):
+    mirrored = {"cdf": "sf", "sf": "cdf", "logsf": "logcdf"}[name]
+    x = np.float32(x)
+    assert olympus.grad(getattr(stats.gumbel_r, name))(-x) == 0
+    assert olympus.grad(getattr(stats.gumbel_l, mirrored))(x) == 0
+
+
+def test_slopes_of_the_cauchy_distribution_at_infinity():
+    x = np.float32(INF)
+    assert olympus.grad(stats.cauchy.logcdf)(-x) == 0
+    assert olympus.grad(stats.cauchy.logsf)(x) == 0
+    assert stats.cauchy.logsf(x) == -INF
 
 
 @pytest.mark.parametrize("x", [0.0, -0.3, 1e-6, 0.9, 1.5, -1e6])

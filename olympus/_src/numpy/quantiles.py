@@ -72,6 +72,8 @@ def _quantile(
         raise ValueError(f"q must be have rank <= 1, got shape {aval_of(q).shape}")
     axes = reductions.axes_of("quantile", a, axis)
     kept_shape = [1 if i in axes else d for i, d in enumerate(aval_of(a).shape)]
+    if ignore_nan and 0 in [aval_of(a).shape[i] for i in axes]:
+        a, promoted_weights = _nan_for_nothing(a, kept_shape), []
     lines, n = _lines(a, axes)
     if promoted_weights:
         w = promotion.cast(promoted_weights[0], wide, False)
@@ -138,6 +140,12 @@ def _element(x: Any, i: int) -> Any:
     axis = aval_of(x).ndim - 1
     i %= aval_of(x).shape[axis]
     return shaping.squeeze(concatenation.slice_in_dim(x, i, i + 1, axis=axis), (axis,))
+
+
+def _nan_for_nothing(a: Any, kept_shape: list[int]) -> Any:
+    """One NaN for each line without elements, which counts as one of NaN alone."""
+    nan = families.number_of(np.nan, aval_of(a).dtype)
+    return shaping.broadcast_in_dim(nan, kept_shape, ())
 
 
 def _lines(a: Any, axes: tuple[int, ...]) -> tuple[Any, int]:

@@ -8,7 +8,12 @@ from olympus._src.core.array_type import Array, ArrayLike
 from olympus._src.lax import elementwise as lax
 from olympus._src.numerics import betainc
 from olympus._src.scipy.stats.arguments import INFINITY, functions_of, where
-from olympus._src.scipy.stats.formulas import alike, log_beta_density, log_of_chance
+from olympus._src.scipy.stats.formulas import (
+    alike,
+    log_beta_density,
+    log_of_chance,
+    log_of_more_than_half,
+)
 
 _function = functions_of(
     "beta",
@@ -55,7 +60,11 @@ def cdf(
 def logcdf(
     x: ArrayLike, a: ArrayLike, b: ArrayLike, loc: ArrayLike = 0, scale: ArrayLike = 1
 ) -> Array:
-    return log_of_chance(cdf(x, a, b, loc, scale))
+    a, b, z = alike(a, b, _place(x, loc, scale))
+    p = betainc.betainc(a, b, z)
+    return log_of_more_than_half(
+        p, lambda most: betainc.betaincc(a, b, where(most, z, 0)), log_of_chance(p)
+    )
 
 
 @_function
@@ -69,4 +78,8 @@ def sf(
 def logsf(
     x: ArrayLike, a: ArrayLike, b: ArrayLike, loc: ArrayLike = 0, scale: ArrayLike = 1
 ) -> Array:
-    return log_of_chance(sf(x, a, b, loc, scale))
+    a, b, z = alike(a, b, _place(x, loc, scale))
+    p = betainc.betaincc(a, b, z)
+    return log_of_more_than_half(
+        p, lambda most: betainc.betainc(a, b, where(most, z, 0)), log_of_chance(p)
+    )

@@ -7,7 +7,6 @@ from typing import Any
 
 from olympus._src.core.array_type import Array, ArrayLike
 from olympus._src.lax import elementwise as lax
-from olympus._src.lax import families
 from olympus._src.scipy.stats.arguments import NAN, functions_of, where
 from olympus._src.scipy.stats.formulas import log1p_square
 
@@ -26,15 +25,22 @@ def pdf(x: ArrayLike, loc: ArrayLike = 0, scale: ArrayLike = 1) -> Array:
 
 
 def _upper(z: Any) -> Any:
-    """The probability above z; the angle of (z, 1), which is exact for large z."""
-    return lax.atan2(families.full_like(z, 1), z) / math.pi
+    """The probability above z, whose digits the inverse of a large z keeps."""
+    far = lax.abs_(z) > 1
+    angle = lax.atan(where(far, 1 / where(far, z, 1), z)) / math.pi
+    return where(far, where(z < 0, 1 + angle, angle), 0.5 - angle)
+
+
+_FAR = 1e8  # from here on `atan(1/z)` is 1/z to more digits than its logarithm has
 
 
 def _log_upper(z: Any) -> Any:
     """Its logarithm, of what it lacks of 1 where it is more than half."""
-    most = z < 0
+    most, far = z < 0, z > _FAR
     near = lax.log1p(-_upper(-where(most, z, -1)))
-    return where(most, near, lax.log(_upper(where(most, 1, z))))
+    plain = lax.log(_upper(where(most | far, 1, z)))
+    by_power = -(math.log(math.pi) + lax.log(where(far, z, 1)))
+    return where(most, near, where(far, by_power, plain))
 
 
 @_function

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import Any
 
 from olympus._src.core import avals, dtypes
@@ -34,10 +35,19 @@ def log1mexp(x: Any) -> Any:
     return where(none, -INFINITY, where(near, by_difference, by_power))
 
 
+def finite_exp(x: Any) -> Any:
+    """`exp(x)`, held below the largest float.
+
+    What is exponentiated again has the slope 0 there, and not 0 times infinity.
+    """
+    most = math.log(float(dtypes.finfo(avals.aval_of(x).dtype).max)) - 1
+    return lax.exp(lax.min_(x, most))
+
+
 def log1mexp_of_exp(x: Any) -> Any:
     """`log1mexp(exp(x))`, also where that power is too small for a float."""
     is_small = x < -20
-    power = lax.exp(x)
+    power = finite_exp(x)
     small = where(is_small, x, 0) - where(is_small, power, 0) / 2
     return where(is_small, small, log1mexp(where(is_small, 1, power)))
 
@@ -53,6 +63,18 @@ def log_of_chance(p: Any) -> Any:
     """`log(p)`, with the slope 0 where p is 0 and may be 0 around."""
     none = p == 0
     return where(none, -INFINITY, lax.log(where(none, 1, p)))
+
+
+def log_of_more_than_half(p: Any, rest: Callable[[Any], Any], otherwise: Any) -> Any:
+    """`log(p)` by what p lacks of 1 where it is more than half.
+
+    Args:
+      p: probabilities.
+      rest: gives `1 - p` where its argument, an array of booleans, is true.
+      otherwise: the logarithm where p is less.
+    """
+    is_most = p > 0.5
+    return where(is_most, lax.log1p(-where(is_most, rest(is_most), 0)), otherwise)
 
 
 def xlogy(x: Any, y: Any) -> Any:

@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
+from olympus._src.control_flow import cond
 from olympus._src.core import avals, dtypes
 from olympus._src.core.array_type import Array, ArrayLike
 from olympus._src.lax import elementwise as lax
-from olympus._src.lax import special
+from olympus._src.lax import families, special
 from olympus._src.numerics import igamma
+from olympus._src.numpy import reductions
 from olympus._src.scipy.stats.arguments import INFINITY, functions_of, where
 from olympus._src.scipy.stats.formulas import (
     LARGE,
     alike,
     log_of_chance,
+    log_of_more_than_half,
     log_poisson_of_large,
     xlogy,
 )
@@ -21,14 +25,8 @@ from olympus._src.scipy.stats.formulas import (
 _function = functions_of("gamma", "the gamma distribution", a="its shape, positive.")
 
 
-@_function
-def logpdf(
-    x: ArrayLike, a: ArrayLike, loc: ArrayLike = 0, scale: ArrayLike = 1
-) -> Array:
-    z = (x - loc) / scale
-    outside = (x < loc) | (z == INFINITY)
-    z = where(outside, 1, z)
-    a, z = alike(a, z)
+def _log_density(z: Any, a: Any) -> Any:
+    """Logarithm of the density of scale 1, inside of its support."""
     is_large = (a > LARGE) & (z > 0) & (a < INFINITY)
     small, shape, place = (
         where(is_large, 1, a),
@@ -38,8 +36,17 @@ def logpdf(
     plain = xlogy(small - 1, z) - z - special.lgamma(small)
     by_distance = log_poisson_of_large(is_large, a, z)
     by_distance = by_distance + lax.log(shape) - lax.log(place)
-    inside = where(is_large, by_distance, plain)
-    return where(outside, -INFINITY, inside - lax.log(scale))
+    return where(is_large, by_distance, plain)
+
+
+@_function
+def logpdf(
+    x: ArrayLike, a: ArrayLike, loc: ArrayLike = 0, scale: ArrayLike = 1
+) -> Array:
+    z = (x - loc) / scale
+    outside = (x < loc) | (z == INFINITY)
+    a, z = alike(a, where(outside, 1, z))
+    return where(outside, -INFINITY, _log_density(z, a) - lax.log(scale))
 
 
 @_function
@@ -62,11 +69,58 @@ def cdf(x: ArrayLike, a: ArrayLike, loc: ArrayLike = 0, scale: ArrayLike = 1) ->
     return igamma.igamma(*alike(a, _place(x, a, loc, scale)))
 
 
+# Steps of continued fractions so far from the mean that chances are no floats any more.
+_STEPS = 8
+
+
+def _fraction(terms: Callable[[int], tuple[Any, Any]]) -> Any:
+    """`b_0 + c_0 / (b_1 + c_1 / ...)`, whose tail is taken for a repeated term."""
+    b, c = terms(_STEPS)
+    total = (b + lax.sqrt(b * b + 4 * c)) / 2
+    for k in reversed(range(_STEPS)):
+        b, c = terms(k)
+        total = b + c / total
+    return total
+
+
+def _lower_fraction(a: Any, z: Any) -> Any:
+    """The density over the chance below, times z."""
+    return _fraction(lambda k: ((a - z) + k, (k + 1) * z))
+
+
+def _upper_fraction(a: Any, z: Any) -> Any:
+    """The density over the chance above, times z (DLMF 8.9.2, contracted)."""
+    return _fraction(lambda k: ((z - a) + (2 * k + 1), (k + 1) * (a - (k + 1))))
+
+
+def _log_of_lost(p: Any, a: Any, z: Any, fraction: Callable[[Any, Any], Any]) -> Any:
+    """`log(p)` also where the chance p is too small for a float."""
+    tiny = float(dtypes.finfo(avals.aval_of(p).dtype).tiny)
+    lost = (p < tiny) & (z > 0) & (a > 0) & (a < INFINITY)
+    lost = lost & (z < dtypes.finfo(avals.aval_of(z).dtype).max)
+    fits = fraction is _lower_fraction
+    shape, place = where(lost, a, 2 if fits else 1), where(lost, z, 1 if fits else 100)
+    # Few calls have such places, and the logarithm of the density is not cheap.
+    far = cond.cond(
+        reductions.any(lost),
+        lambda a, z: _log_density(z, a) + lax.log(z) - lax.log(fraction(a, z)),
+        lambda a, z: families.full_like(z, 0),
+        shape,
+        place,
+    )
+    return where(lost, far, log_of_chance(where(lost, 1, p)))
+
+
 @_function
 def logcdf(
     x: ArrayLike, a: ArrayLike, loc: ArrayLike = 0, scale: ArrayLike = 1
 ) -> Array:
-    return log_of_chance(cdf(x, a, loc, scale))
+    a, z = alike(a, _place(x, a, loc, scale))
+    p = igamma.igamma(a, z)
+    small = _log_of_lost(p, a, z, _lower_fraction)
+    return log_of_more_than_half(
+        p, lambda most: igamma.igammac(a, where(most, z, 0)), small
+    )
 
 
 @_function
@@ -78,4 +132,9 @@ def sf(x: ArrayLike, a: ArrayLike, loc: ArrayLike = 0, scale: ArrayLike = 1) -> 
 def logsf(
     x: ArrayLike, a: ArrayLike, loc: ArrayLike = 0, scale: ArrayLike = 1
 ) -> Array:
-    return log_of_chance(sf(x, a, loc, scale))
+    a, z = alike(a, _place(x, a, loc, scale))
+    p = igamma.igammac(a, z)
+    small = _log_of_lost(p, a, z, _upper_fraction)
+    return log_of_more_than_half(
+        p, lambda most: igamma.igamma(a, where(most, z, 0)), small
+    )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from olympus._src.core.array_type import Array, ArrayLike
 from olympus._src.lax import elementwise as lax
 from olympus._src.scipy.stats.arguments import INFINITY, NAN, functions_of, where
-from olympus._src.scipy.stats.formulas import log1mexp_of_exp, positive
+from olympus._src.scipy.stats.formulas import finite_exp, log1mexp_of_exp, positive
 
 _function = functions_of("gumbel_l", "the left-skewed Gumbel distribution")
 
@@ -30,12 +30,12 @@ def logsf(x: ArrayLike, loc: ArrayLike = 0, scale: ArrayLike = 1) -> Array:
 
 @_function
 def sf(x: ArrayLike, loc: ArrayLike = 0, scale: ArrayLike = 1) -> Array:
-    return lax.exp(logsf(x, loc, scale))
+    return lax.exp(-finite_exp((x - loc) / positive(scale)))
 
 
 @_function
 def cdf(x: ArrayLike, loc: ArrayLike = 0, scale: ArrayLike = 1) -> Array:
-    return -lax.expm1(logsf(x, loc, scale))
+    return -lax.expm1(-finite_exp((x - loc) / positive(scale)))
 
 
 @_function
