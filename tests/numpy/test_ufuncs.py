@@ -271,6 +271,17 @@ def test_logaddexp_of_equal_infinities():
 
 
 @pytest.mark.parametrize("function", [jnp.logaddexp, jnp.logaddexp2])
+@pytest.mark.parametrize("x", [1e4, -1e4, 1e30])
+def test_slopes_of_logaddexp_far_out(function, x):
+    for slope in olympus.grad(function, (0, 1))(x, x):
+        assert slope == 0.5
+    np.testing.assert_allclose(
+        olympus.grad(lambda x: function.reduce(x))(np.float32([x, x, x - abs(x)])),
+        [0.5, 0.5, 0],
+    )
+
+
+@pytest.mark.parametrize("function", [jnp.logaddexp, jnp.logaddexp2])
 def test_the_slope_of_logaddexp_by_a_number_beside_infinity_is_zero(function):
     """The power of it was returned, as if the sum were zero."""
     slopes = olympus.grad(function, argnums=(0, 1))(np.float32(np.inf), np.float32(2))

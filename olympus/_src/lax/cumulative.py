@@ -10,6 +10,7 @@ enough for the windows is left to them.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -31,7 +32,6 @@ from olympus._src.lax import (
     sharding_rules,
     sizes,
     small_integers,
-    special,
     window_lowering,
 )
 from olympus._src.lax.families import ShapedArray
@@ -265,12 +265,21 @@ def _log_sums_tangent(x: Any, t: Any, out: Any, axis: int) -> Any:
         return t
     part = concatenation.slice_in_dim
     first, after = part(t, 0, 1, axis=axis), part(out, 1, n, axis=axis)
-    sum_shares = special.share(after, part(out, 0, n - 1, axis=axis), elementwise.exp)
-    element_shares = special.share(after, part(x, 1, n, axis=axis), elementwise.exp)
+    sum_shares = _share(after, part(out, 0, n - 1, axis=axis))
+    element_shares = _share(after, part(x, 1, n, axis=axis))
     steps = concatenation.concatenate([families.full_like(first, 1), sum_shares], axis)
     added = elementwise.mul(element_shares, part(t, 1, n, axis=axis))
     added = concatenation.concatenate([first, added], axis)
     return prefixes.prefixes(_two_steps, [steps, added], (axis, axis))[1]
+
+
+def _share(out: Any, x: Any) -> Any:
+    """How much of the sum with the logarithm `out` is the exponential of x."""
+    infinite = families.scalar_like(x, math.inf)
+    # The sum beside an infinity may be NaN.
+    equal = elementwise.bitwise_and(elementwise.eq(x, infinite), elementwise.eq(x, out))
+    gap = elementwise.select(equal, families.full_like(x, 0), elementwise.sub(x, out))
+    return elementwise.exp(gap)
 
 
 def _two_steps(before: list[Any], after: list[Any]) -> list[Any]:

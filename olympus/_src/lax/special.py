@@ -199,25 +199,31 @@ def _log_of_sum(x: Any, y: Any, power: Any, log1p_: Any) -> Any:
     return elementwise.select(apart, add(x, y), add(high, tail))
 
 
-def share(out: Any, x: Any, power: Any) -> Any:
-    """The derivative by x: the power of x - out, which has no kink at x = y."""
-    infinite = families.scalar_like(x, math.inf)
-    # The sum beside an infinity may be NaN.
-    equal = elementwise.bitwise_and(elementwise.eq(x, infinite), elementwise.eq(x, out))
-    gap = elementwise.select(equal, families.full_like(x, 0), sub(x, out))
-    return power(gap)
+def _share(x: Any, y: Any, base: float) -> Any:
+    """The derivative by x, which has no kink at x = y.
+
+    Of the operands' difference, which keeps the digits that their sum has lost.
+    """
+    infinite = families.full_like(x, math.inf)
+    equal = elementwise.bitwise_and(
+        elementwise.eq(x, infinite), elementwise.eq(y, infinite)
+    )
+    gap = elementwise.select(equal, infinite, sub(x, y))
+    if base != math.e:
+        gap = mul(gap, families.scalar_like(gap, math.log(base)))
+    return elementwise.logistic_p.bind(gap)
 
 
 def _log_sum(
-    name: str, power: Any, log1p_: Any, reference: Callable[..., Any]
+    name: str, base: float, power: Any, log1p_: Any, reference: Callable[..., Any]
 ) -> Primitive:
     return families.elementwise(
         name,
         accepts=families.FLOAT,
         decompose=lambda x, y: _log_of_sum(x, y, power, log1p_),
         derivatives=(
-            lambda t, out, x, y: mul(t, share(out, x, power)),
-            lambda t, out, x, y: mul(t, share(out, y, power)),
+            lambda t, out, x, y: mul(t, _share(x, y, base)),
+            lambda t, out, x, y: mul(t, _share(y, x, base)),
         ),
         reference=reference,
         cost=Cost.EXPENSIVE,
@@ -225,9 +231,10 @@ def _log_sum(
     )
 
 
-logaddexp_p = _log_sum("logaddexp", exp, log1p, np.logaddexp)
+logaddexp_p = _log_sum("logaddexp", math.e, exp, log1p, np.logaddexp)
 logaddexp2_p = _log_sum(
     "logaddexp2",
+    2,
     exp2,
     lambda x: mul(log1p(x), families.scalar_like(x, 1 / math.log(2))),
     np.logaddexp2,
