@@ -16,6 +16,7 @@ from olympus._src.foundation import caching
 from olympus._src.lax import (
     elementwise,
     families,
+    separate_calls,
     sharding_constraints,
     sharding_rules,
     small_integers,
@@ -29,7 +30,6 @@ from olympus._src.lax.precision import (
     canonical_precision,
     precision_text,
 )
-from olympus._src.lax.separate_calls import kept_p
 from olympus._src.lowering import types
 
 
@@ -394,7 +394,8 @@ def _contract_reordered(
 ) -> Any:
     """The same product, of a first operand whose axes are put in an order in memory."""
     (cx, cy), (bx, by) = dimension_numbers
-    moved = kept_p.bind(families.transpose_p.bind(x, permutation=tuple(order)))
+    moved = families.transpose_p.bind(x, permutation=tuple(order))
+    moved = separate_calls.kept_p.bind(moved)
     numbers = (
         (tuple(map(order.index, cx)), cy),
         (tuple(map(order.index, bx)), by),
