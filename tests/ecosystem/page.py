@@ -52,11 +52,6 @@ have rules for single primitives of JAX, to functions that are other primitives 
 of integers with floats convert the integers first. Two want `unravel_index` of floats,
 which raises an error here, as in NumPy.
 
-The compiled step of equinox differs from JAX's in one point that was found: JAX's
-program calls `relu` as a function. With it in place, XLA fuses the maximum into the
-last layer's products of a matrix and a vector. Whether that is the whole difference in
-time could not be told on busy cores, where repeats differ by more.
-
 ## What warm processes do
 
 What a warm process imports besides JAX and olympus it imports on JAX too. This least
@@ -94,6 +89,10 @@ and some of `spatial`, but for six that fail on JAX too: a dtype of `boxcox`, an
 of ranks in `wilcoxon`. Of 5476 programs of single operations that JAX tests its exports
 with, 5423 give the same numbers; the others bind functions that JAX alone has, read
 what it leaves undefined, draw other operands each time, or are refused by JAX alone.
+
+Of tests of libraries of arrays on their JAX backend, all 440 of autoray 0.11 that pass
+on JAX pass, as do 333 of tensorly 0.10, 282 of POT 0.9 and 124 of quimb 1.16 that ended
+on both sides; 1077 of array-api-extra 0.11, 50 of array-api-compat 1.16, 68 of einx 0.4.
 
 The tables were made on CPU by
 

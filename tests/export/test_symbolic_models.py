@@ -56,7 +56,7 @@ def test_training_in_a_second_process(tmp_path):
         value, params, speed = advance(params, speed, rows[:size])
         slope = gradient(params, rows[:size])
         for wanted in (value, *olympus.tree.leaves(slope)):
-            np.testing.assert_allclose(next(found), wanted, rtol=1e-4, atol=1e-5)
+            np.testing.assert_allclose(next(found), wanted, rtol=1e-4, atol=2e-4)
 
 
 def test_several_platforms():

@@ -289,6 +289,8 @@ _BY_NAME: dict[str, Callable[[Facts], str]] = {
     "cholesky": _factor,
     "triangular_solve": _factor,
     "lu": _factor,
+    "small_lu": _factor,
+    "small_lu_solve": _factor,
     "eigh": _factor,
     "sin": _wave,
     "cos": _wave,
@@ -298,5 +300,6 @@ _BY_NAME: dict[str, Callable[[Facts], str]] = {
     "digamma": _gamma,
     "reduce_sum": _sum,
     "cumsum": _sum,
+    "cumsum_kernel": _sum,
     "dot_general": _sum,
 }
