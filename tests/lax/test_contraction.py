@@ -91,9 +91,9 @@ def test_first_matrices_that_lie_the_other_way(formula, dtype):
         def product(*xs):
             return jnp.einsum(formula, *xs)
 
-        found = olympus.jit(product)(*xs)
-        assert found.dtype == dtype
-        np.testing.assert_allclose(found, want, rtol=1e-5, atol=1e-5)
+        out = olympus.jit(product)(*xs)
+        assert out.dtype == dtype
+        np.testing.assert_allclose(out, want, rtol=1e-5, atol=1e-5)
         looped = olympus.jit(lambda *xs: lax.map(lambda _: product(*xs), np.arange(2)))
         np.testing.assert_allclose(looped(*xs)[1], want, rtol=1e-5, atol=1e-5)
 
